@@ -1,0 +1,44 @@
+"""How notes reach a person: the first few of each kind and file as they come, then how many more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from agent_journal.cli._say import say
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Note, Notes
+
+_SHOWN_PER_FILE = 5
+_SHOWN_PER_KIND = 40
+
+
+class NotePrinter:
+    """Prints notes on standard error without flooding it."""
+
+    def __init__(self, *, everything: bool = False) -> None:
+        self._everything = everything
+        self._per_file: Counter[tuple[str, str]] = Counter()
+        self._per_kind: Counter[str] = Counter()
+        self._hidden: Counter[str] = Counter()
+
+    def __call__(self, note: Note) -> None:
+        """Print a note, or count it if its like was shown often enough."""
+        self._per_file[note.file, note.kind] += 1
+        self._per_kind[note.kind] += 1
+        many = (
+            self._per_file[note.file, note.kind] > _SHOWN_PER_FILE
+            or self._per_kind[note.kind] > _SHOWN_PER_KIND
+        )
+        if many and not self._everything:
+            self._hidden[note.kind] += 1
+        else:
+            say(f"note: {note}")
+
+    def finish(self, notes: Notes) -> None:
+        """Say how many were not shown."""
+        for kind, count in sorted(notes.counts.items(), key=lambda row: row[0].label):
+            shown = self._per_kind[kind.label] - self._hidden[kind.label]
+            if count > shown:
+                say(f"note: {count - shown:,} more of {kind.label} ({kind.meaning}); --all-notes shows them")

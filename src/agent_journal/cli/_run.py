@@ -1,0 +1,41 @@
+"""Runs a verb and turns whatever happens into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from agent_journal.cli._say import say
+from agent_journal.errors import AgentJournalError
+
+FAILED, USAGE, PARTLY, INTERRUPTED = 1, 2, 3, 130
+
+
+def run(verb: str, arguments: list[str]) -> int:
+    """The exit code of a verb."""
+    command: click.Command = importlib.import_module(f"agent_journal.cli.{verb}").command
+    try:
+        result = command.main(arguments, prog_name=f"aj {verb}", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.UsageError as error:
+        say(f"aj {verb}: {error.format_message()}")
+        return USAGE
+    except (click.Abort, KeyboardInterrupt):
+        say("aj: interrupted")
+        return INTERRUPTED
+    except AgentJournalError as error:
+        say(f"aj: {error}")
+        return FAILED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; let nothing be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (MemoryError, RecursionError, OSError) as error:
+        say(f"aj: {type(error).__name__}: {error}")
+        return FAILED
+    return result if isinstance(result, int) else 0

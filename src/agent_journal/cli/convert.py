@@ -1,0 +1,123 @@
+"""`aj convert`: any source in, any format out, no archive involved."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal import transforms
+from agent_journal.cli._notes import NotePrinter
+from agent_journal.cli._run import FAILED, PARTLY
+from agent_journal.convert import read_all
+from agent_journal.model import Conversation
+from agent_journal.notes import Notes
+from agent_journal.output import write_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.model import Item
+
+
+def _parts(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    names = tuple(name for name in value.split(",") if name)
+    for name in names:
+        if name not in transforms.WHAT:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(transforms.WHAT)}")
+    return names
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "-t",
+    "--to",
+    "target",
+    required=True,
+    metavar="FORMAT",
+    help="What to write; 'aj formats' lists the formats.",
+)
+@click.option(
+    "-f",
+    "--from",
+    "from_format",
+    metavar="SOURCE",
+    help="What the input is, if it cannot be told: NAME or NAME@VERSION.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="File to write, or a folder if it ends with / or is one. Default: standard output.",
+)
+@click.option(
+    "--without",
+    callback=_parts,
+    default="",
+    metavar="WHAT",
+    help="Leave out: thinking, tools, or both with a comma.",
+)
+@click.option(
+    "--branch", default="all", show_default=True, metavar="WHICH", help="all, head, or the id of a message."
+)
+@click.option("--fail-on-notes", is_flag=True, help="Exit with 3 if anything at all was noted.")
+@click.option("--all-notes", is_flag=True, help="Print every note, not only the first few of each kind.")
+def command(
+    *,
+    inputs: tuple[str, ...],
+    target: str,
+    from_format: str | None,
+    output: str | None,
+    without: tuple[transforms.What, ...],
+    branch: str,
+    fail_on_notes: bool,
+    all_notes: bool,
+) -> int:
+    """Write conversations from files, folders, zips or standard input (-) in another format."""
+    return convert(
+        inputs,
+        target,
+        from_format=from_format,
+        output=output,
+        without=without,
+        branch=branch,
+        fail_on_notes=fail_on_notes,
+        all_notes=all_notes,
+    )
+
+
+def convert(
+    inputs: Iterable[str],
+    target: str,
+    *,
+    from_format: str | None = None,
+    output: str | None = None,
+    without: tuple[transforms.What, ...] = (),
+    branch: str = "all",
+    fail_on_notes: bool = False,
+    all_notes: bool = False,
+) -> int:
+    """Convert and say what was odd; the exit code."""
+    # Decoded JSON has no cycles: looking for them every 700 objects costs a quarter of the time.
+    gc.set_threshold(100_000, 50, 100)
+    printer = NotePrinter(everything=all_notes)
+    notes = Notes(sink=printer, keep=10_000)
+    items = read_all([*inputs], notes, from_format)
+    count = write_items(_changed(items, without, branch), target, output, notes)
+    printer.finish(notes)
+    if not count:
+        from agent_journal.cli._say import say  # noqa: PLC0415
+
+        say("aj: nothing to convert: the input holds no conversation that could be read")
+        return FAILED
+    return PARTLY if notes.damaged or (fail_on_notes and notes.counts) else 0
+
+
+def _changed(items: Iterable[Item], without: tuple[transforms.What, ...], branch: str) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, Conversation):
+            yield transforms.without(transforms.branch(item, branch), without)
+        else:
+            yield item

@@ -1,0 +1,34 @@
+"""`aj cook`: API traces as a deduplicated graph of requests; the same as `aj convert -t cooked`."""
+
+from __future__ import annotations
+
+import click
+
+from agent_journal import readers
+from agent_journal.cli.convert import convert
+
+DIALECTS = ("auto", "openai", "claude")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("source", metavar="INPUT")
+@click.option("-o", "--output", metavar="PATH", help="File to write. Default: standard output.")
+@click.option(
+    "--format",
+    "dialect",
+    type=click.Choice(DIALECTS),
+    default="auto",
+    show_default=True,
+    help="How to read every record.",
+)
+def command(source: str, output: str | None, dialect: str) -> int:
+    """Cook a trace: every message and tool once, every request with its parent."""
+    return convert([source], "cooked", from_format=_reader_of(dialect), output=output)
+
+
+def _reader_of(dialect: str) -> str | None:
+    """The reader that can be told to take every record as this dialect, as `NAME@VERSION`."""
+    for reader in readers.discover().values():
+        if dialect in reader.INFO.versions:
+            return f"{reader.INFO.name}@{dialect}"
+    return None

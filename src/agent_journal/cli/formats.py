@@ -1,0 +1,54 @@
+"""`aj formats`: what can be read, with versions and evidence, and what can be written, with what is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent_journal import readers, writers
+from agent_journal.cli._say import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def command(*, as_json: bool) -> None:
+    """List the readers and writers."""
+    for row in rows():
+        click.echo(json.dumps(row) if as_json else _line(row))
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """Every reader and writer as data."""
+    for _, reader in sorted(readers.discover().items()):
+        info = reader.INFO
+        yield {
+            "kind": "reader",
+            "name": info.name,
+            "title": info.title,
+            "versions": list(info.versions),
+            "revision": info.revision,
+            "homes": list(info.homes),
+            "evidence": info.evidence,
+        }
+    for _, writer in sorted(writers.discover().items()):
+        yield {
+            "kind": "writer",
+            "name": writer.INFO.name,
+            "title": writer.INFO.title,
+            "suffix": writer.INFO.suffix,
+            "layout": writer.INFO.layout,
+            "loses": list(writer.INFO.loses),
+            "evidence": writer.INFO.evidence,
+        }
+
+
+def _line(row: dict[str, Any]) -> str:
+    if row["kind"] == "reader":
+        return safe(f"read   {row['name']:14} {row['title']} ({', '.join(row['versions'])})")
+    loses = f"; loses {', '.join(row['loses'])}" if row["loses"] else "; loses nothing"
+    return safe(f"write  {row['name']:14} {row['title']}{loses}")

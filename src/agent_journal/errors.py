@@ -1,0 +1,60 @@
+"""Every exception a person can meet: each says what, where, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class AgentJournalError(Exception):
+    """Base of all; `str()` of it is the one line that is shown."""
+
+
+class UnreadableSource(AgentJournalError):
+    """A whole file, folder or archive could not be read."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"cannot read {where}: {reason}")
+        self.where = where
+        self.reason = reason
+
+
+class UnknownFormat(AgentJournalError):
+    """No reader claims the input."""
+
+    def __init__(self, where: str, reason: str, tried: int) -> None:
+        super().__init__(
+            f"cannot tell what {where} is: {reason}; "
+            f"tried {tried} formats, name one with -f ('aj formats' lists them)"
+        )
+        self.where = where
+        self.reason = reason
+
+
+class AmbiguousFormat(AgentJournalError):
+    """Several readers claim the input."""
+
+    def __init__(self, where: str, claims: Sequence[str]) -> None:
+        super().__init__(
+            f"{where} could be {' or '.join(claims)}; say which with -f {claims[0]} or -f NAME@VERSION"
+        )
+        self.where = where
+        self.claims = tuple(claims)
+
+
+class NoSuchName(AgentJournalError):
+    """A reader, writer, version or message that does not exist was asked for."""
+
+    def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"no {what} is called {name!r}; known: {', '.join(known)}")
+        self.name = name
+
+
+class CannotWrite(AgentJournalError):
+    """The output could not be written."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"cannot write {where}: {reason}")
+        self.where = where

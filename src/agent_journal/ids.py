@@ -1,0 +1,50 @@
+"""Ids and hashes that are the same on every machine: UUIDv5 and SHA-256, no clock, no chance."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+# The DNS namespace of RFC 4122.
+NAMESPACE = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
+
+
+def uuid5(name: str) -> str:
+    """The UUIDv5 of a name."""
+    # U+FFFD-free input is not guaranteed here: ids are also made from raw, hostile text.
+    digest = bytearray(hashlib.sha1(NAMESPACE + name.encode("utf-8", "replace")).digest()[:16])  # noqa: S324 (RFC 4122)
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def is_uuid(text: str) -> bool:
+    """Whether `text` is a UUID in its usual form of 36 characters."""
+    groups = text.split("-")
+    if [len(group) for group in groups] != [8, 4, 4, 4, 12]:
+        return False
+    return all(character in "0123456789abcdefABCDEF" for group in groups for character in group)
+
+
+def digest(*values: Any) -> str:
+    """SHA-256 over the values as JSON, in hex: equal for equal values, whatever their key order."""
+    return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()
+
+
+def made(*values: Any) -> str:
+    """An id for something that has none: the UUIDv5 of what is stable about it."""
+    return uuid5(digest(*values))
+
+
+def content_hash(role: str, content: Any) -> str:
+    """What makes two copies of one message the same: role and content, not the time."""
+    return hashlib.sha256(msgspec.json.encode({"role": role, "content": content})).hexdigest()
+
+
+def message_hash(role: str, content: Any, timestamp: str) -> str:
+    """The hash of a unified message: SHA-256 over its role, content and time as compact JSON."""
+    body = {"role": role, "content": content, "timestamp": timestamp}
+    return hashlib.sha256(msgspec.json.encode(body)).hexdigest()

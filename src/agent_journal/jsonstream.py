@@ -1,0 +1,493 @@
+"""JSON from the wild, one value at a time: lines of JSONL, elements of an array of any size.
+
+The fast way decodes with msgspec. What it refuses (NaN, half characters, bytes that are not UTF-8,
+huge numbers) is decoded again slowly and noted; what cannot be decoded at all costs one record.
+Nothing here recurses, and memory is bounded by the largest record.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal.notes import Kind
+from agent_journal.source import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source, Stream
+
+# A record larger than this is not read: no format in use comes near it.
+MAX_RECORD_BYTES = 256 << 20
+_BLOCK = 1 << 20
+_SPACE = b" \t\r\n"
+# Longer integers than CPython converts by default.
+_MAX_DIGITS = 4300
+
+
+class _Bad:
+    """Stands for a value that could not be decoded."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+BAD = _Bad()
+
+_fast = msgspec.json.Decoder()
+_skip = msgspec.json.Decoder(msgspec.Raw)
+_SURROGATE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))",
+    re.DOTALL,
+)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{\]},]', re.DOTALL)
+_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+
+
+def decode(data: bytes, note: Notes, where: int | str, kind: Kind = Kind.BAD_RECORD) -> Any:
+    """The value that `data` holds, or BAD, noted as `kind`."""
+    try:
+        return _fast.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _decode_slowly(data, note, where, kind)
+
+
+def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> Any:
+    import json  # noqa: PLC0415 (only damaged input needs it)
+
+    if len(data) > MAX_RECORD_BYTES:
+        note(Kind.TOO_LARGE, where, f"a record of {len(data):,} bytes")
+        return BAD
+    text = _as_text(data)
+    oddities: dict[Kind, str] = {}
+    if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
+        oddities[Kind.BAD_ENCODING] = "not UTF-8"
+    text = _without_surrogates(text, oddities)
+    number = _NumberKeeper(oddities)
+    try:
+        value = json.loads(
+            text,
+            strict=False,
+            parse_constant=number.constant,
+            parse_int=number.whole,
+            parse_float=number.fraction,
+        )
+    except RecursionError:
+        note(kind, where, "nested too deeply")
+        return BAD
+    except ValueError as error:
+        note(kind, where, _short(str(error)))
+        return BAD
+    for odd, detail in oddities.items():
+        note(odd, where, detail)
+    return value
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _without_surrogates(text: str, oddities: dict[Kind, str]) -> str:
+    if "\\u" not in text:
+        return text
+
+    def mend(match: re.Match[str]) -> str:
+        if match["pair"] or match["other"]:
+            return match[0]
+        oddities[Kind.LONE_SURROGATE] = match[0]
+        return "\ufffd"
+
+    return _SURROGATE.sub(mend, text)
+
+
+class _NumberKeeper:
+    """Keeps numbers that JSON or Python cannot hold as the text they were."""
+
+    def __init__(self, oddities: dict[Kind, str]) -> None:
+        self._oddities = oddities
+
+    def constant(self, text: str) -> str:
+        self._oddities[Kind.BAD_NUMBER] = text
+        return text
+
+    def whole(self, text: str) -> int | str:
+        if len(text) < _MAX_DIGITS:
+            return int(text)
+        self._oddities[Kind.BAD_NUMBER] = f"a number of {len(text):,} digits"
+        return text
+
+    def fraction(self, text: str) -> float | str:
+        number = float(text)
+        if abs(number) != float("inf"):
+            return number
+        return self.constant(text)
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= 100 else message[:97] + "..."  # noqa: PLR2004
+
+
+def utf8(source: Source) -> Stream:
+    """The source's bytes as UTF-8: without a byte order mark, and from UTF-16 if one says so."""
+    stream = source.open()
+    head = stream.read(4)
+    if head[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        return _Rejoined(b"", _Transcoded(head, stream))
+    return _Rejoined(head.removeprefix(codecs.BOM_UTF8), stream)
+
+
+class _Rejoined(Reading):
+    """What was read ahead, then the rest."""
+
+    def __init__(self, head: bytes, stream: Stream) -> None:
+        super().__init__(stream)
+        self._head = head
+
+    def read(self, size: int = -1, /) -> bytes:
+        head, self._head = self._head, b""
+        return head + self._stream.read(size)
+
+
+class _Transcoded(Reading):
+    """UTF-16 as UTF-8; what is no character becomes U+FFFD."""
+
+    def __init__(self, head: bytes, stream: Stream) -> None:
+        super().__init__(stream)
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._head = head
+
+    def read(self, size: int = -1, /) -> bytes:
+        while True:
+            block = self._head + self._stream.read(size)
+            self._head = b""
+            text = self._decoder.decode(block, final=not block)
+            if text or not block:
+                return text.encode()
+
+
+def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
+    """Number and value of each line of JSONL. Only a line feed ends a line; empty ones do not count."""
+    for number, line, is_whole in raw_lines(source, note):
+        value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
+        if value is not BAD:
+            yield number, value
+
+
+def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
+    """Number and bytes of each line that is not blank, and whether it was ended."""
+    number = 0
+    pending: list[bytes] = []
+    with utf8(source) as stream:
+        while block := stream.read(_BLOCK):
+            whole = block.split(b"\n")
+            pending.append(whole.pop())
+            if whole:
+                whole[0] = b"".join(pending[:-1]) + whole[0]
+                pending = pending[-1:]
+                for line in whole:
+                    number += 1
+                    if line and not line.isspace():
+                        yield number, line, True
+            elif sum(map(len, pending)) > MAX_RECORD_BYTES:
+                note(Kind.TOO_LARGE, number + 1, "a line beyond the limit")
+                pending = [_skip_line(stream)]
+                number += 1
+    if (tail := b"".join(pending)) and not tail.isspace():
+        yield number + 1, tail, False
+
+
+def _skip_line(stream: Stream) -> bytes:
+    """Read up to the end of the line; what was read of the next one."""
+    while block := stream.read(_BLOCK):
+        _, newline, rest = block.partition(b"\n")
+        if newline:
+            return rest
+    return b""
+
+
+def values(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
+    """Place and value of each element of an array, line of JSONL, or concatenated value.
+
+    Lines that begin with `//` before the first value are comments.
+    """
+    with utf8(source) as stream:
+        window = _Window(stream)
+        first = window.skip_comments()
+        is_lines = first != b"[" and window.first_line_is_whole()
+    if is_lines:
+        for number, line, is_whole in raw_lines(source, note):
+            if line.lstrip().startswith(b"//"):
+                continue
+            value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
+            if value is not BAD:
+                yield f"line {number}", value
+    elif first == b"[":
+        for index, value in elements(source, note):
+            yield f"[{index}]", value
+    else:
+        yield from _concatenated(source, note)
+
+
+def _concatenated(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
+    with utf8(source) as stream:
+        window = _Window(stream)
+        window.skip_comments()
+        index = 0
+        while window.peek():
+            value = window.value(note, f"value {index}")
+            if value is not BAD:
+                yield f"value {index}", value
+            index += 1
+
+
+def elements(source: Source, note: Notes, key: str | None = None) -> Iterator[tuple[int, Any]]:
+    """Position and value of each element of the array that a file is, or that it holds under `key`.
+
+    A file that is one object counts as an array of it, unless a key is asked for.
+    """
+    with utf8(source) as stream:
+        window = _Window(stream)
+        if key is not None and not window.enter(key, note):
+            return
+        if window.skip_comments() != b"[":
+            if window.peek():
+                value = window.value(note, "[0]")
+                if value is not BAD:
+                    yield 0, value
+            return
+        window.advance(1)
+        yield from _array(window, note)
+
+
+def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
+    index = 0
+    while True:
+        byte = window.peek()
+        if byte == b",":
+            window.advance(1)
+        elif byte == b"]":
+            return
+        elif not byte:
+            note(Kind.TRUNCATED, f"[{index}]", "the file ends before its array does")
+            return
+        else:
+            value = window.value(note, f"[{index}]")
+            if value is not BAD:
+                yield index, value
+            index += 1
+
+
+def load(source: Source, note: Notes) -> Any:
+    """The one value of a small file, or BAD."""
+    with utf8(source) as stream:
+        data = stream.read(MAX_RECORD_BYTES + 1)
+        while len(data) <= MAX_RECORD_BYTES and (more := stream.read(_BLOCK)):
+            data += more
+    return decode(data, note, "")
+
+
+class _Window:
+    """A stretch of a stream in which the next value lies; it grows until the value is whole."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._data = b""
+        self._at = 0
+        self._ended = False
+        self._opening = b""
+
+    def peek(self) -> bytes:
+        """The next byte that is not white space; empty at the end."""
+        while True:
+            data, at = self._data, self._at
+            while at < len(data) and data[at] in _SPACE:
+                at += 1
+            self._at = at
+            if at < len(data):
+                return data[at : at + 1]
+            if not self._grow():
+                return b""
+
+    def advance(self, count: int) -> None:
+        """Step over bytes that were seen."""
+        self._at += count
+
+    def skip_comments(self) -> bytes:
+        """Step over lines that begin with `//`; the next byte."""
+        while self.peek() == b"/" and self._data[self._at : self._at + 2] == b"//":
+            while (end := self._data.find(b"\n", self._at)) < 0:
+                if not self._grow():
+                    self._at = len(self._data)
+                    return b""
+            self._at = end + 1
+        return self.peek()
+
+    def first_line_is_whole(self) -> bool:
+        """Whether the text up to the next line break is a value by itself."""
+        while (end := self._data.find(b"\n", self._at)) < 0:
+            if not self._grow():
+                return True
+        line = self._data[self._at : end]
+        try:
+            _skip.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # A bad first line of JSONL still ends like a record; a line of indented JSON does not.
+            return len(line.strip()) > 1 and line.rstrip().endswith(b"}")
+        return True
+
+    def enter(self, key: str, note: Notes) -> bool:
+        """Go to the value of a key of the object that begins here."""
+        if self.peek() != b"{":
+            return False
+        self.advance(1)
+        while (byte := self.peek()) and byte != b"}":
+            if byte == b",":
+                self.advance(1)
+                continue
+            name = self.value(note, "a key")
+            if self.peek() != b":":
+                return False
+            self.advance(1)
+            if name == key:
+                return True
+            self.peek()
+            self._pass_value()
+        return False
+
+    def value(self, note: Notes, where: str) -> Any:
+        """Decode the value that begins here and go behind it."""
+        end = self._end_of_value()
+        if end is None:
+            return self._recover(note, where)
+        start, self._at = self._at, end
+        self._opening = self._opening or self._data[start : self._data.find(b":", start, end) + 1]
+        return decode(self._data[start:end], note, where)
+
+    def _pass_value(self) -> None:
+        end = self._end_of_value()
+        self._at = len(self._data) if end is None else end
+
+    def _end_of_value(self) -> int | None:
+        """Where the value ends, or None if that cannot be told without repair."""
+        while True:
+            try:
+                _skip.decode(memoryview(self._data)[self._at :])
+            except msgspec.DecodeError as error:
+                # msgspec says where a text goes on after the value: that is where the value ends.
+                if found := _TRAILING.search(str(error)):
+                    return self._at + int(found[1]) - 1
+                if "truncated" not in str(error) or not self._grow():
+                    return None
+            except RecursionError:
+                return None
+            else:
+                if not self._grow():
+                    return len(self._data)
+
+    def _recover(self, note: Notes, where: str) -> Any:
+        """Decode a value that msgspec refuses, and find where the next one begins."""
+        end = self._matching_end()
+        if end is not None:
+            quiet = _Remembered()
+            value = decode(self._data[self._at : end], quiet, where)  # type: ignore[arg-type] # a Notes in all it does here
+            sibling = None if value is not BAD else self._next_sibling(end)
+            if sibling is None:
+                quiet.replay(note)
+                self._at = end
+                return value
+            end = sibling
+        else:
+            end = self._next_sibling(None)
+        if end is None:
+            size = len(self._data) - self._at
+            note(Kind.TRUNCATED, where, f"the last {size:,} bytes are not a whole value")
+            self._at = len(self._data)
+            return BAD
+        note(Kind.BAD_RECORD, where, f"{end - self._at:,} bytes are not JSON")
+        self._at = end
+        return BAD
+
+    def _matching_end(self) -> int | None:
+        """The end of the bracket that opens here, found without parsing what is inside."""
+        seen, depth = 0, 0
+        while True:
+            for token in _TOKEN.finditer(self._data, self._at + seen):
+                seen = token.end() - self._at
+                if token[0] in (b"[", b"{"):
+                    depth += 1
+                elif token[0] in (b"]", b"}"):
+                    depth -= 1
+                    if depth <= 0:
+                        return self._at + seen
+            # A string that the end of the window cuts is no token yet; it is looked at again, whole.
+            if len(self._data) - self._at > MAX_RECORD_BYTES or not self._grow():
+                return None
+
+    def _next_sibling(self, before: int | None) -> int | None:
+        """Where the next value opens that begins like the first one did.
+
+        A quote inside a string is escaped, so `{"title":` is never text, always structure.
+        """
+        if not self._opening.startswith(b"{"):
+            return None
+        while True:
+            found = self._data.find(self._opening, self._at + 1, before or len(self._data))
+            if found >= 0:
+                return found
+            if before is not None or not self._grow():
+                return None
+
+    def _grow(self) -> bool:
+        if self._ended:
+            return False
+        kept = self._data[self._at :]
+        # Doubling keeps the work linear when one value is much larger than a block.
+        block = self._stream.read(max(_BLOCK, len(kept)))
+        self._ended = not block
+        if block:
+            self._data = kept + block
+            self._at = 0
+        return bool(block)
+
+
+class _Remembered:
+    """Notes of an attempt, told only if the attempt counts."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[Any, ...]] = []
+
+    def __call__(self, *call: Any) -> None:
+        self._calls.append(call)
+
+    def replay(self, note: Notes) -> None:
+        for call in self._calls:
+            note(*call)
+
+
+def mended(head: bytes) -> bytes:
+    """A JSON text that was cut somewhere, closed: up to its last whole member, then the brackets.
+
+    Only for looking at the beginning of a large file.
+    """
+    stack: list[bytes] = []
+    end = 0
+    for token in _STRUCTURE.finditer(head):
+        byte = token[0]
+        if byte == b",":
+            end = token.start()
+        elif byte in (b"[", b"{"):
+            stack.append(b"]" if byte == b"[" else b"}")
+            end = token.end()
+        elif byte in (b"]", b"}"):
+            del stack[-1:]
+            end = token.end()
+            if not stack:
+                break
+    return head[:end] + b"".join(reversed(stack))

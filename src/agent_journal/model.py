@@ -1,0 +1,283 @@
+"""The one model: values only, no behaviour.
+
+Every reader makes these, every writer takes them. The values are frozen; what a source said
+and the model has no field for is kept in ``extra``, under the source's own names.
+Absent is ``None``, never an empty string or a zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+Bag: TypeAlias = dict[str, Any]
+Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
+Relation: TypeAlias = Literal["continues", "subagent", "fork"]
+MediaKind: TypeAlias = Literal["image", "audio", "video", "document", "file"]
+ToolKind: TypeAlias = Literal[
+    "shell", "read", "edit", "write", "search", "web", "agent", "plan", "memory", "media", "mcp"
+]
+
+# msgspec does not inherit kw_only and repeats the rest for clarity. gc=False is safe because a
+# value never refers to something that was made after it: no cycle can form.
+
+
+class Citation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A source that a text refers to; `start` and `end` are as the source counts them."""
+
+    title: str | None = None
+    url: str | None = None
+    text: str | None = None
+    start: int | None = None
+    end: int | None = None
+    extra: Bag = {}
+
+
+class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="text"):
+    """What was said."""
+
+    text: str
+    citations: list[Citation] = []
+    extra: Bag = {}
+
+
+class Code(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="code"):
+    """A piece of code that the source keeps apart from prose."""
+
+    code: str
+    language: str | None = None
+    file: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    extra: Bag = {}
+
+
+class Reasoning(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="reasoning"):
+    """What the model thought; `encrypted` is the vendor's opaque form of it."""
+
+    text: str | None = None
+    summary: str | None = None
+    signature: str | None = None
+    encrypted: str | None = None
+    extra: Bag = {}
+
+
+class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="tool_call"):
+    """A tool the model asked for; `input` is the source's value, a string stays a string."""
+
+    name: str
+    call_id: str | None = None
+    input: Any = None
+    kind: ToolKind | None = None
+    extra: Bag = {}
+
+
+class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="media"):
+    """An image, sound or file: inline as base64 in `data`, or named by `ref` (URL, pointer, path)."""
+
+    kind: MediaKind
+    mime: str | None = None
+    name: str | None = None
+    size: int | None = None
+    ref: str | None = None
+    data: str | None = None
+    extra: Bag = {}
+
+
+class Other(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="other"):
+    """Content of a kind the model does not know, verbatim; `name` is the source's word for the kind."""
+
+    data: Any
+    name: str | None = None
+
+
+class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="tool_result"):
+    """What a tool answered."""
+
+    call_id: str | None = None
+    output: str | list[Text | Code | Reasoning | ToolCall | Media | Other] = ""
+    is_error: bool | None = None
+    name: str | None = None
+    extra: Bag = {}
+
+
+Part: TypeAlias = Text | Code | Reasoning | ToolCall | ToolResult | Media | Other
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Tokens of one API response. Messages with the same `key` are counted once, the last wins.
+
+    `input` excludes what was read from or written to a cache, `output` includes reasoning.
+    `cache_write` is the whole of it; the 5 minute and 1 hour shares are set only where stated.
+    """
+
+    key: str | None = None
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_5m: int | None = None
+    cache_write_1h: int | None = None
+    reasoning: int | None = None
+    total: int | None = None
+    cost_usd: float | None = None
+    estimated: bool = False
+    extra: Bag = {}
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="message"):
+    """One message, as the source cuts them. Messages of one API response share `response_id`.
+
+    `native` is the source's content value, verbatim, for writers that promise it.
+    """
+
+    id: str
+    role: Role
+    made_id: bool = False
+    parent_id: str | None = None
+    at: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    hidden: bool = False
+    sidechain: bool = False
+    response_id: str | None = None
+    parts: list[Part] = []
+    usage: Usage | None = None
+    native: Any = None
+    extra: Bag = {}
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="event"):
+    """Something that happened and that nobody said: a queue operation, a snapshot, an empty node."""
+
+    id: str
+    name: str
+    made_id: bool = False
+    parent_id: str | None = None
+    at: str | None = None
+    data: Bag = {}
+
+
+class Link(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The conversation this one came from, and the place in it."""
+
+    conversation_id: str
+    relation: Relation
+    message_id: str | None = None
+    call_id: str | None = None
+
+
+class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A summary that the source holds; `message_id` is the last message it covers."""
+
+    text: str
+    kind: Literal["automatic", "user_generated", "system"] = "automatic"
+    at: str | None = None
+    message_id: str | None = None
+    extra: Bag = {}
+
+
+class Feedback(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What the person thought of a message or of the whole conversation."""
+
+    rating: Literal["up", "down"] | None = None
+    text: str | None = None
+    at: str | None = None
+    message_id: str | None = None
+    extra: Bag = {}
+
+
+class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A tool that was offered to the model."""
+
+    name: str
+    description: str | None = None
+    parameters: Any = None
+    extra: Bag = {}
+
+
+class Request(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One call of a model API. What it sent is `system` and the path to `prompt_id`.
+
+    `index` is its position in the source, `api` the dialect it speaks, `tools` positions in the
+    conversation's tools.
+    """
+
+    id: str | None = None
+    index: int = 0
+    api: str | None = None
+    at: str | None = None
+    model: str | None = None
+    duration_ms: int | float | None = None
+    system: list[str] = []
+    prompt_id: str | None = None
+    response_ids: list[str] = []
+    tools: list[int] = []
+    error: Any = None
+    extra: Bag = {}
+
+
+class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Which bytes a value was read from, and by what."""
+
+    reader: str
+    version: str
+    revision: int
+    file: str | None = None
+    sha256: str | None = None
+
+
+class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="conversation"):
+    """One conversation with everything the source knows about it.
+
+    In a `list` the order of the timeline is the truth and nothing has a parent; in a `tree`
+    parents come before their children, and `head_id` is the leaf the person sees.
+    """
+
+    id: str
+    source: str
+    title: str | None = None
+    started_at: str | None = None
+    updated_at: str | None = None
+    app_version: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    git_commit: str | None = None
+    account_id: str | None = None
+    editor: str | None = None
+    os: str | None = None
+    shell: str | None = None
+    archived: bool | None = None
+    tags: list[str] = []
+    shape: Literal["list", "tree"] = "tree"
+    head_id: str | None = None
+    link: Link | None = None
+    made_id: bool = False
+    timeline: list[Message | Event] = []
+    summaries: list[Summary] = []
+    feedback: list[Feedback] = []
+    tools: list[Tool] = []
+    requests: list[Request] = []
+    platform: Bag = {}
+    context: Bag = {}
+    origin: Origin | None = None
+    extra: Bag = {}
+
+
+class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="memory"):
+    """Something a service keeps about the person or a project, outside of any conversation."""
+
+    id: str
+    source: str
+    kind: str
+    text: str
+    made_id: bool = False
+    about: str | None = None
+    at: str | None = None
+    origin: Origin | None = None
+    extra: Bag = {}
+
+
+Item: TypeAlias = Conversation | Memory

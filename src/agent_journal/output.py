@@ -1,0 +1,110 @@
+"""Where written bytes go: standard output, a file that appears whole or not at all, or a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING
+
+from agent_journal import __version__, readers, writers
+from agent_journal.errors import CannotWrite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.writers import Run, Writer
+
+
+def new_run(notes: Notes) -> Run:
+    """What writers may know about this run; SOURCE_DATE_EPOCH fixes its time."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
+    infos = [reader.INFO for reader in readers.discover().values()]
+    return writers.Run(
+        note=notes,
+        started_at=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        program=f"agent-journal/{__version__}",
+        names={info.name: info.names for info in infos},
+        titles={info.name: info.title for info in infos},
+    )
+
+
+def write_items(items: Iterable[Item], target: str, output: str | None, notes: Notes) -> int:
+    """Write all items in a format; how many there were."""
+    writer = writers.get(target)
+    run = new_run(notes)
+    counted = _Counted(items)
+    if output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output)):  # noqa: PTH112
+        _write_folder(counted, writer, output, run)
+    elif output is not None:
+        with _whole_file(output) as out:
+            writer.write(counted, out, run)
+            if not counted.count:
+                raise _Nothing
+    else:
+        writer.write(counted, sys.stdout.buffer, run)
+    return counted.count
+
+
+class _Counted:
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items = items
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self.count += 1
+            yield item
+
+
+class _Nothing(Exception):
+    """Raised to leave no empty file behind."""
+
+
+@contextmanager
+def _whole_file(path: str) -> Iterator[IO[bytes]]:
+    """A file that takes its name only when it is complete; readable by its owner alone."""
+    part = f"{path}.part{os.getpid()}"
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+    try:
+        with os.fdopen(handle, "wb") as out:
+            yield out
+        os.replace(part, path)  # noqa: PTH105
+    except _Nothing:
+        os.unlink(part)  # noqa: PTH108
+    except OSError as error:
+        os.unlink(part)  # noqa: PTH108
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+    except BaseException:
+        os.unlink(part)  # noqa: PTH108
+        raise
+
+
+def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) -> None:
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    except OSError as error:
+        raise CannotWrite(folder, (error.strerror or str(error)).lower()) from error
+    if writer.INFO.layout == "document":
+        with _whole_file(os.path.join(folder, f"{writer.INFO.name}{writer.INFO.suffix}")) as out:  # noqa: PTH118
+            writer.write(items, out, run)
+        return
+    for item in items:
+        with _whole_file(os.path.join(folder, file_name(item, writer.INFO.suffix))) as out:  # noqa: PTH118
+            writer.write([item], out, run)
+
+
+def file_name(item: Item, suffix: str) -> str:
+    """A name that any file system takes, from the id a person knows and a hash that tells ids apart."""
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", item.id).strip("-.")[:80]
+    mark = hashlib.sha256(f"{item.source}:{item.id}".encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{slug}-{mark}{suffix}" if slug else f"{mark}{suffix}"

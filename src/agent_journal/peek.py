@@ -1,0 +1,130 @@
+"""One look at an input, shown to all readers: they tell by its structure whether it is theirs."""
+
+from __future__ import annotations
+
+import codecs
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import jsonstream
+from agent_journal.notes import Notes
+from agent_journal.source import HEAD_BYTES
+
+if TYPE_CHECKING:
+    from agent_journal.source import Source
+
+_MOST_RECORDS = 50
+
+
+class Peek:
+    """The beginning of a file, or the names in a folder. Nothing is read before it is asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.name = source.name
+        self.path = source.path
+        self.label = source.label
+        self.is_folder = source.is_folder
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """Names of the files directly in the folder; none for a file."""
+        return tuple(child.name for child in self._source.children() if not child.is_folder)
+
+    def member(self, name: str) -> Peek | None:
+        """A look at a file in the folder."""
+        found = self._source.companion(name)
+        return None if found is None else Peek(found)
+
+    @cached_property
+    def raw(self) -> bytes:
+        """The first bytes of the file as they are."""
+        if self.is_folder:
+            return b""
+        with self._source.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the file as UTF-8, without a byte order mark."""
+        if self.raw[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+            return self.raw.decode("utf-16", "replace").encode()
+        return self.raw.removeprefix(codecs.BOM_UTF8)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file goes on behind the head."""
+        return len(self.raw) == HEAD_BYTES
+
+    @cached_property
+    def opening(self) -> str:
+        """The first character that is neither white space nor in a `//` comment."""
+        return self._text[:1].decode("utf-8", "replace")
+
+    @cached_property
+    def _text(self) -> bytes:
+        text = self.head.lstrip()
+        while text.startswith(b"//"):
+            text = text.partition(b"\n")[2].lstrip()
+        return text
+
+    @cached_property
+    def value(self) -> Any:
+        """The file as one JSON value, with what lies beyond the head left out; else None."""
+        if self.opening not in {"[", "{"}:
+            return None
+        return _decoded(self._text) or _decoded(jsonstream.mended(self._text))
+
+    @cached_property
+    def records(self) -> tuple[dict[str, Any], ...]:
+        """The objects the file begins with: elements of its array, its lines, or itself.
+
+        The last one may be cut; it then has the members that lie within the head.
+        """
+        found = self._lines() if self.opening != "[" else self.value
+        if not isinstance(found, list):
+            return ()
+        return tuple(record for record in found[:_MOST_RECORDS] if isinstance(record, dict))
+
+    def _lines(self) -> list[Any]:
+        if self.opening != "{":
+            return []
+        whole = self._text.split(b"\n")
+        cut = whole.pop() if self.is_cut else b""
+        found = [_decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
+        good = [value for value in found if isinstance(value, dict)]
+        if good:
+            return good
+        return [self.value] if isinstance(self.value, dict) else [_decoded(jsonstream.mended(cut))]
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in the file but white space."""
+        return not self.is_folder and not self.head.strip()
+
+    def looks_like(self) -> str:
+        """In a few words, what a file that nobody claims seems to be."""
+        if self.is_folder:
+            return "no file in it has a known layout"
+        if self.is_empty:
+            return "it is empty"
+        start = self.head.lstrip()[:200].lower()
+        if start.startswith((b"<!doctype html", b"<html")):
+            return "it is a web page (HTML), perhaps a login or error page saved in place of the data"
+        if self.raw.startswith(b"SQLite format 3\0"):
+            return "it is a database that no reader knows"
+        if b"\0" in self.raw[:4096]:
+            return "it is a binary file"
+        if self.opening in {"[", "{"}:
+            keys = sorted({key for record in self.records[:5] for key in record})
+            return (
+                f"it is JSON with {', '.join(keys[:8])}"
+                if keys
+                else "it looks like JSON but cannot be decoded"
+            )
+        return "it is text that no reader knows"
+
+
+def _decoded(data: bytes) -> Any:
+    value = jsonstream.decode(data, Notes(), "")
+    return None if value is jsonstream.BAD else value

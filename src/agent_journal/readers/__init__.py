@@ -1,0 +1,115 @@
+"""Readers: one module per source, each with `INFO`, `sniff` and `read`, found without a registry.
+
+A module whose name begins with an underscore is a dialect that several readers share.
+Third parties add readers with the entry-point group `agent_journal.readers`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from agent_journal.errors import AmbiguousFormat, NoSuchName, UnknownFormat
+from agent_journal.model import ToolKind
+from agent_journal.plugins import plugged_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+
+class ReaderInfo(Struct, frozen=True, kw_only=True):
+    """What the rest of the program may know about a source."""
+
+    name: str
+    """How the command line, ids and the archive call it."""
+    title: str
+    """How people call it."""
+    versions: tuple[str, ...]
+    """Versions of the source's format that are understood, newest first; old ones stay."""
+    revision: int = 1
+    """Of our mapping; raise it and kept bytes are read again."""
+    names: dict[str, str] = {}
+    """What targets call it: `{"unified": "claude_code"}`."""
+    config_key: str = ""
+    """Its key in the configuration's `[storage.sources]`, where a value replaces `homes`."""
+    env: tuple[str, ...] = ()
+    """Environment variables that move its home: ours and the vendor's."""
+    homes: tuple[str, ...] = ()
+    """Globs of where it lies, on Linux, macOS and Windows."""
+    companions: tuple[str, ...] = ()
+    """Globs of files that belong to a unit and are never units themselves."""
+    tool_kinds: dict[str, ToolKind] = {}
+    """What its tools do: `{"Bash": "shell"}`."""
+    resume: str = ""
+    """How a person goes on in that tool: `claude --resume {id}`."""
+    evidence: str = ""
+    """Where the format is known from, and when that was verified."""
+
+
+class Reader(Protocol):
+    """What a reader module has."""
+
+    INFO: ReaderInfo
+
+    def sniff(self, peek: Peek) -> str | None:
+        """The version of the format if the input is this source's, else None."""
+
+    def read(self, source: Source, version: str, note: Notes) -> Iterator[Item]:
+        """Every conversation and memory, each as soon as it is whole."""
+
+
+@cache
+def discover() -> dict[str, Reader]:
+    """Every reader by its name."""
+    found = [
+        importlib.import_module(f"{__name__}.{module.name}")
+        for module in pkgutil.iter_modules(__path__)
+        if not module.name.startswith("_")
+    ]
+    found += plugged_in("agent_journal.readers")
+    return {reader.INFO.name: reader for reader in found}
+
+
+def get(name: str) -> Reader:
+    """The reader of that name."""
+    readers = discover()
+    if name not in readers:
+        raise NoSuchName("reader", name, sorted(readers))
+    return readers[name]
+
+
+def claims(peek: Peek) -> list[tuple[Reader, str]]:
+    """Every reader that says the input is its own, with the version it sees."""
+    return [
+        (reader, version) for reader in discover().values() if (version := reader.sniff(peek)) is not None
+    ]
+
+
+def identify(peek: Peek) -> tuple[Reader, str]:
+    """The one reader whose input this is. None or several are errors: there are no scores."""
+    found = claims(peek)
+    if not found:
+        raise UnknownFormat(peek.label, peek.looks_like(), len(discover()))
+    if len(found) > 1:
+        raise AmbiguousFormat(peek.label, [reader.INFO.name for reader, _ in found])
+    return found[0]
+
+
+def is_companion(path: str) -> bool:
+    """Whether a file belongs to some unit and is not one itself."""
+    from fnmatch import fnmatchcase  # noqa: PLC0415 (only folders need it)
+
+    return any(
+        fnmatchcase(f"/{path}", pattern)
+        for reader in discover().values()
+        for pattern in reader.INFO.companions
+    )

@@ -1,0 +1,190 @@
+"""The Anthropic message dialect: content blocks to parts, the usage object to Usage.
+
+Spoken by the Messages API and by tools that log it. Known from recorded payloads up to November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.fields import Fields
+from agent_journal.model import (
+    Citation,
+    Media,
+    MediaKind,
+    Other,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+)
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+
+ToolKinds = dict[str, ToolKind]
+
+
+def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> list[Part]:
+    """The parts of a message's content, which is a string or a list of blocks; it stays as it is."""
+    if content.__class__ is str:
+        return [Text(text=content)]
+    if content is None:
+        return []
+    if content.__class__ is not list:
+        note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        return [Other(data=content)]
+    return [_part(block, note, where, tool_kinds) for block in content]
+
+
+def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:
+    if block.__class__ is str:
+        return Text(text=block)
+    if block.__class__ is not dict:
+        return Other(data=block)
+    kind = block.get("type")
+    if kind == "text" and block.__class__ is dict and len(block) == 2 and block.get("text").__class__ is str:  # noqa: PLR2004
+        return Text(text=block["text"])
+    fields = Fields(dict(block), note, where)
+    fields.take("type")
+    match kind:
+        case "text":
+            return _text(fields, block)
+        case "thinking":
+            return _thinking(fields, block)
+        case "redacted_thinking":
+            return Reasoning(encrypted=fields.text("data"), extra=fields.rest())
+        case "image":
+            return _media("image", fields)
+        case "document" | "container_upload":
+            return _media("document" if kind == "document" else "file", fields)
+        case str() if kind.endswith("tool_use"):
+            return _call(kind, fields, tool_kinds)
+        case str() if kind.endswith("tool_result"):
+            return _result(kind, fields, tool_kinds)
+    note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
+    return Other(data=block, name=kind if isinstance(kind, str) else None)
+
+
+def _text(fields: Fields, block: dict[str, Any]) -> Part:
+    text = fields.text("text")
+    if text is None:
+        return Other(data=block, name="text")
+    citations = [_citation(raw, fields) for raw in fields.items("citations") or ()]
+    return Text(text=text, citations=citations, extra=fields.rest())
+
+
+def _citation(raw: Any, fields: Fields) -> Citation:
+    if not isinstance(raw, dict):
+        return Citation(extra={"value": raw})
+    cited = Fields(dict(raw), fields.note, fields.where)
+    return Citation(
+        title=cited.text("title") or cited.text("document_title"),
+        url=cited.text("url"),
+        text=cited.text("cited_text"),
+        start=cited.whole("start_char_index"),
+        end=cited.whole("end_char_index"),
+        extra=cited.rest(),
+    )
+
+
+def _thinking(fields: Fields, block: dict[str, Any]) -> Part:
+    text = fields.text("thinking")
+    if text is None:
+        return Other(data=block, name="thinking")
+    return Reasoning(text=text, signature=fields.text("signature"), extra=fields.rest())
+
+
+def _call(kind: str, fields: Fields, tool_kinds: ToolKinds) -> Part:
+    if kind != "tool_use":
+        fields.keep("type", kind)
+    name = fields.text("name")
+    return ToolCall(
+        call_id=fields.text("id"),
+        name=name or "",
+        input=fields.take("input"),
+        kind=tool_kinds.get(name or ""),
+        extra=fields.rest(),
+    )
+
+
+def _result(kind: str, fields: Fields, tool_kinds: ToolKinds) -> Part:
+    if kind != "tool_result":
+        fields.keep("type", kind)
+    content = fields.take("content")
+    return ToolResult(
+        call_id=fields.text("tool_use_id"),
+        output=_output(content, fields, tool_kinds),
+        is_error=fields.flag("is_error"),
+        name=fields.text("name"),
+        extra=fields.rest(),
+    )
+
+
+def _output(content: Any, fields: Fields, tool_kinds: ToolKinds) -> Any:
+    if content.__class__ is str:
+        return content
+    if content is None:
+        return ""
+    if content.__class__ is not list:
+        # Server tools answer with one object (a result or an error) instead of a list.
+        return [Other(data=content, name=_type_of(content))]
+    blocks = parts(content, fields.note, fields.where, tool_kinds)
+    return [
+        Other(data=raw, name="tool_result") if isinstance(part, ToolResult) else part
+        for part, raw in zip(blocks, content, strict=True)
+    ]
+
+
+def _type_of(block: Any) -> str | None:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _media(kind: MediaKind, fields: Fields) -> Part:
+    if isinstance(raw := fields.look("source"), dict):
+        fields.keep("source", dict(raw))  # the block itself stays as it is
+    source = fields.nested("source")
+    mime = ref = data = None
+    if source is not None:
+        form = source.take("type")
+        mime = source.text("media_type")
+        data = source.text("data") if form in {"base64", "text"} else None
+        ref = source.text("url") or source.text("file_id")
+        if form not in {"base64", "url", "file"} and form is not None:
+            source.keep("type", form)
+    return Media(
+        kind=kind,
+        mime=mime,
+        name=fields.text("title"),
+        ref=ref or fields.text("file_id"),
+        data=data,
+        extra=fields.rest(),
+    )
+
+
+def usage(raw: Any, key: str | None) -> Usage | None:
+    """Token counts; `input_tokens` excludes what the cache gave and took. The object stays whole in `extra`."""
+    if raw.__class__ is not dict:
+        return None
+    cached = raw.get("cache_creation")
+    if cached.__class__ is not dict:
+        cached = {}
+    return Usage(
+        key=key,
+        input=_count(raw.get("input_tokens")),
+        output=_count(raw.get("output_tokens")),
+        cache_read=_count(raw.get("cache_read_input_tokens")),
+        cache_write=_count(raw.get("cache_creation_input_tokens")),
+        cache_write_5m=_count(cached.get("ephemeral_5m_input_tokens")),
+        cache_write_1h=_count(cached.get("ephemeral_1h_input_tokens")),
+        extra=raw,
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if value.__class__ is int and value >= 0 else None

@@ -1,0 +1,48 @@
+"""Our own JSON, read back: one conversation or memory of the model per line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import jsonstream
+from agent_journal.model import Conversation, Memory
+from agent_journal.notes import Kind
+from agent_journal.readers import ReaderInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name="json",
+    title="Agent Journal JSON",
+    versions=("1",),
+    revision=1,
+    evidence="this project's own format; its JSON Schema is docs/model.schema.json",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim records that carry the tag of a conversation or memory, its source and its content."""
+    return "1" if any(_is_ours(record) for record in peek.records) else None
+
+
+def _is_ours(record: dict[str, Any]) -> bool:
+    if record.get("type") == "conversation":
+        return "source" in record and "id" in record and not {"mapping", "chat_messages"} & record.keys()
+    return record.get("type") == "memory" and {"id", "source", "kind", "text"} <= record.keys()
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+    """Yield each line as the conversation or memory it is; a line that is neither is noted."""
+    for where, record in jsonstream.values(source, note):
+        try:
+            yield msgspec.convert(record, Conversation | Memory)
+        except msgspec.ValidationError as error:
+            note(Kind.BAD_RECORD, where, str(error))

@@ -1,0 +1,379 @@
+"""Where bytes come from: a file, a folder, a member of a zip, standard input.
+
+Readers never open anything themselves. That is what makes zips, pipes and folders work alike, keeps
+sources untouched, and lets the caller see which files belong to a unit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from typing import IO, TYPE_CHECKING, Protocol, Self
+
+from agent_journal.errors import UnreadableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    from agent_journal.zipped import Archive
+
+HEAD_BYTES = 65_536
+_BLOCK = 1 << 20
+# What operating systems and version control leave beside people's files.
+_LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
+
+
+class Stream(Protocol):
+    """Bytes that are read from the beginning to the end."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes; none at the end."""
+
+    def close(self) -> None:
+        """Let go of what is behind it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> bool | None: ...
+
+
+class Source(Protocol):
+    """A file or folder that a reader gets.
+
+    `label` is how notes call it, `path` its place below the input the person named.
+    """
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+
+    @property
+    def label(self) -> str:
+        """How a person would recognise it."""
+
+    @property
+    def path(self) -> str:
+        """Its place relative to the input, with `/` on every system."""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it has members."""
+
+    @property
+    def modified_at(self) -> float | None:
+        """The file's time in seconds, which stands in where a source states none."""
+
+    def open(self) -> Stream:
+        """The bytes from the beginning, as a stream."""
+
+    def children(self) -> Sequence[Source]:
+        """Files and folders directly below, sorted by name; none for a file."""
+
+    def companion(self, *names: str) -> Source | None:
+        """A file beside this one (below it, for a folder), or None; `..` goes up.
+
+        Each name is one step; a name with a separator in it, as hostile content may have, is no file.
+        """
+
+
+def sha256(source: Source) -> str:
+    """The hash of a file's bytes; of a folder's, over the paths and hashes of its files."""
+    digest = hashlib.sha256()
+    if source.is_folder:
+        for file in files_below(source):
+            digest.update(f"{file.path}\0{sha256(file)}\n".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
+    with source.open() as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def files_below(folder: Source) -> Iterator[Source]:
+    """Every file in a folder and in the folders below it, in order of their paths."""
+    pending = [*reversed(folder.children())]
+    while pending:
+        child = pending.pop()
+        if child.is_folder:
+            pending.extend(reversed(child.children()))
+        else:
+            yield child
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is one step of a path that stays where it is."""
+    return bool(name) and name not in {".", ".."} and not any(c in name for c in "/\\\0")
+
+
+def is_litter(name: str) -> bool:
+    """Whether a file or folder is one that no person made."""
+    return name in _LITTER or name.startswith("._")
+
+
+class File:
+    """A regular file on disk."""
+
+    is_folder = False
+
+    def __init__(self, location: str, path: str = "") -> None:
+        self.location = location
+        self.path = path or os.path.basename(location)
+
+    def __repr__(self) -> str:
+        return f"File({self.location!r})"
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.location)
+
+    @property
+    def label(self) -> str:
+        return self.location
+
+    @property
+    def modified_at(self) -> float | None:
+        try:
+            return os.stat(self.location).st_mtime
+        except OSError:
+            return None
+
+    def open(self) -> IO[bytes]:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        try:
+            handle = os.open(self.location, flags)
+        except OSError as error:
+            raise UnreadableSource(self.label, _reason(error)) from error
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UnreadableSource(self.label, "it is not a regular file")
+        return os.fdopen(handle, "rb", buffering=0)
+
+    def children(self) -> Sequence[Source]:
+        return ()
+
+    def companion(self, *names: str) -> Source | None:
+        if not all(is_plain(name) or name == ".." for name in names):
+            return None
+        location = os.path.join(os.path.dirname(self.location), *names)
+        if not os.path.isfile(location):
+            return None
+        folder = self.path.rpartition("/")[0]
+        return File(os.path.normpath(location), _joined(folder, names))
+
+
+class Folder:
+    """A folder on disk. Links in it are not followed: they would be read twice, or for ever."""
+
+    is_folder = True
+
+    def __init__(self, location: str, path: str = "") -> None:
+        self.location = location
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Folder({self.location!r})"
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(os.path.normpath(self.location))
+
+    @property
+    def label(self) -> str:
+        return self.location
+
+    @property
+    def modified_at(self) -> float | None:
+        return None
+
+    def open(self) -> Stream:
+        raise UnreadableSource(self.label, "it is a folder")
+
+    def children(self) -> Sequence[Source]:
+        try:
+            entries = sorted(os.scandir(self.location), key=lambda entry: entry.name)
+        except OSError as error:
+            raise UnreadableSource(self.label, _reason(error)) from error
+        found: list[Source] = []
+        for entry in entries:
+            path = f"{self.path}/{entry.name}" if self.path else entry.name
+            if is_litter(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                found.append(Folder(entry.path, path))
+            else:
+                # Links, pipes and sockets are named when somebody opens them, not skipped here.
+                found.append(_NoFile(entry.path, path) if _is_special(entry) else File(entry.path, path))
+        return found
+
+    def companion(self, *names: str) -> Source | None:
+        return File(os.path.join(self.location, "_"), f"{self.path}/_".lstrip("/")).companion(*names)
+
+
+class _NoFile(File):
+    """A link, pipe, socket or device: listed so that it can be named, never opened."""
+
+    def open(self) -> IO[bytes]:
+        raise UnreadableSource(self.label, "it is a link or special file, which is not followed")
+
+
+class Stdin:
+    """Standard input, kept so that it can be looked at first and read afterwards."""
+
+    is_folder = False
+    name = "-"
+    label = "standard input"
+    path = "-"
+    modified_at = None
+
+    def __init__(self, stream: IO[bytes] | None = None) -> None:
+        import tempfile  # noqa: PLC0415 (slow to import, needed only here)
+
+        self._kept = tempfile.SpooledTemporaryFile(max_size=8 * _BLOCK)  # noqa: SIM115 (lives as long as the source)
+        stream = stream or sys.stdin.buffer
+        while block := stream.read(_BLOCK):
+            self._kept.write(block)
+
+    def open(self) -> Stream:
+        self._kept.seek(0)
+        return _Unclosed(self._kept)
+
+    def children(self) -> Sequence[Source]:
+        return ()
+
+    def companion(self, *names: str) -> Source | None:  # noqa: ARG002 (the contract)
+        return None
+
+
+class Member:
+    """A file or folder inside a zip."""
+
+    def __init__(self, archive: Archive, inside: str, path: str, *, is_folder: bool) -> None:
+        self.archive = archive
+        self.inside = inside
+        self.path = path
+        self.is_folder = is_folder
+
+    def __repr__(self) -> str:
+        return f"Member({self.label!r})"
+
+    @property
+    def name(self) -> str:
+        return self.inside.rpartition("/")[2] or self.archive.name
+
+    @property
+    def label(self) -> str:
+        return f"{self.archive.label}/{self.inside}" if self.inside else self.archive.label
+
+    @property
+    def modified_at(self) -> float | None:
+        return self.archive.modified_at
+
+    def open(self) -> Stream:
+        if self.is_folder:
+            raise UnreadableSource(self.label, "it is a folder")
+        return self.archive.open(self.inside)
+
+    def children(self) -> Sequence[Source]:
+        if not self.is_folder:
+            return ()
+        return [
+            Member(self.archive, inside, self._below(inside), is_folder=is_folder)
+            for inside, is_folder in self.archive.listing(self.inside)
+            if not is_litter(inside.rpartition("/")[2])
+        ]
+
+    def _below(self, inside: str) -> str:
+        name = inside.rpartition("/")[2]
+        return f"{self.path}/{name}" if self.path else name
+
+    def companion(self, *names: str) -> Source | None:
+        folder = self.inside if self.is_folder else self.inside.rpartition("/")[0]
+        inside = _joined(folder, names)
+        if not all(is_plain(name) or name == ".." for name in names) or not self.archive.has(inside):
+            return None
+        base = self.path if self.is_folder else self.path.rpartition("/")[0]
+        return Member(self.archive, inside, _joined(base, names), is_folder=False)
+
+
+class Reading:
+    """Base of streams that are made of another one."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self.close()
+
+
+class _Unclosed(Reading):
+    """A stream whose end of use is not the end of its file."""
+
+    def close(self) -> None:
+        pass
+
+
+def open_source(location: str) -> Source:
+    """The source a person names: a file, a folder, a zip, or `-` for standard input."""
+    if location == "-":
+        return Stdin()
+    if os.path.isdir(location):
+        return Folder(location)
+    if not os.path.lexists(location):
+        raise UnreadableSource(location, "there is no such file or folder")
+    return opened(File(os.path.realpath(location) if os.path.islink(location) else location))
+
+
+def opened(file: Source) -> Source:
+    """The file itself, or what is in it if it is a zip."""
+    if file.is_folder or isinstance(file, Member) or not _is_zip(file):
+        return file
+    from agent_journal.zipped import Archive  # noqa: PLC0415 (zipfile is slow to import)
+
+    return Member(Archive(file), "", file.path, is_folder=True)
+
+
+def _is_zip(file: Source) -> bool:
+    with file.open() as stream:
+        return stream.read(4) in {b"PK\x03\x04", b"PK\x05\x06"}
+
+
+def _is_special(entry: os.DirEntry[str]) -> bool:
+    return entry.is_symlink() or not entry.is_file(follow_symlinks=False)
+
+
+def _joined(folder: str, names: Sequence[str]) -> str:
+    steps = folder.split("/") if folder else []
+    for name in names:
+        if name == "..":
+            del steps[-1:]
+        else:
+            steps.append(name)
+    return "/".join(steps)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

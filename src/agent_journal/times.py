@@ -1,0 +1,164 @@
+"""Moments as RFC 3339 strings. A valid one passes untouched; anything else becomes UTC with `Z`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+_RFC3339 = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)"
+    r"(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)",
+    re.ASCII,
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# A number below this is seconds since 1970 (up to the year 2286), one above is milliseconds.
+SECONDS_BELOW = 10_000_000_000
+# Microseconds and nanoseconds of any plausible date lie above these.
+_MICROSECONDS_FROM = 10_000_000_000_000
+_NANOSECONDS_FROM = 10_000_000_000_000_000
+
+
+def moment(value: Any) -> str | None:
+    """The moment that `value` states, or None if it states none that can be understood.
+
+    Understood are RFC 3339 and other ISO 8601 strings (without a zone: UTC), epoch numbers, also
+    as strings, and MongoDB's `{"$date": …}`.
+    """
+    if isinstance(value, str):
+        if _RFC3339.fullmatch(value):
+            return value
+        return _from_text(value.strip())
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return from_epoch(value)
+    if isinstance(value, dict) and "$date" in value:
+        return _from_bson(value["$date"])
+    return None
+
+
+def from_epoch(number: float) -> str | None:
+    """Seconds below 10^10, else milliseconds (micro- or nanoseconds where nothing else is plausible).
+
+    The precision stays: whole seconds give no fraction, milliseconds give three digits.
+    """
+    size = abs(number)
+    if size != size or size == float("inf"):  # noqa: PLR0124 (NaN)
+        return None
+    if size < SECONDS_BELOW:
+        micros, digits = round(number * 1_000_000), 0 if isinstance(number, int) else 6
+    elif size < _MICROSECONDS_FROM:
+        micros, digits = round(number * 1000), 3 if float(number).is_integer() else 6
+    elif size < _NANOSECONDS_FROM:
+        micros, digits = round(number), 6
+    else:
+        micros, digits = round(number / 1000), 6
+    try:
+        at = _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return None
+    return _format(at, digits)
+
+
+def _format(at: datetime, digits: int) -> str:
+    whole = at.strftime("%Y-%m-%dT%H:%M:%S") if at.year >= 1000 else at.isoformat()[:19]  # noqa: PLR2004
+    if not digits:
+        return whole + "Z"
+    fraction = f"{at.microsecond:06d}"[:digits] if digits == 3 else f"{at.microsecond:06d}".rstrip("0")  # noqa: PLR2004
+    return f"{whole}.{fraction}Z" if fraction else whole + "Z"
+
+
+def _from_text(text: str) -> str | None:
+    if re.fullmatch(r"-?\d{5,20}(\.\d+)?", text, re.ASCII):
+        return from_epoch(float(text) if "." in text else int(text))
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if len(text) <= len("2026-01-01"):
+        return None  # a date alone is not a moment
+    return _as_utc(at)
+
+
+def _as_utc(at: datetime) -> str | None:
+    try:
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except OverflowError:
+        return None
+    return _format(at, 6 if at.microsecond else 0)
+
+
+def _from_bson(date: Any) -> str | None:
+    if isinstance(date, dict):
+        date = date.get("$numberLong")
+    if isinstance(date, str) and re.fullmatch(r"-?\d{1,20}", date, re.ASCII):
+        date = int(date)
+    if isinstance(date, int):
+        return _milliseconds(date)
+    return moment(date)
+
+
+def _milliseconds(number: int) -> str | None:
+    try:
+        return _format(_EPOCH + timedelta(milliseconds=number), 3)
+    except OverflowError:
+        return None
+
+
+def from_locale(text: str, *, day_first: bool = False) -> str | None:
+    """A date as people write it (`2/17/2026 2:36:11 PM +00:00`), also with narrow no-break spaces."""
+    from dateutil import parser  # noqa: PLC0415 (slow to import, rarely needed)
+
+    plain = re.sub(r"[\u00a0\u202f\u2009]", " ", text).replace("\u200e", "").strip()
+    try:
+        at = parser.parse(plain, dayfirst=day_first, default=datetime(1, 1, 1))  # noqa: DTZ001
+    except (ValueError, OverflowError):
+        return None
+    return _as_utc(at) if at.year > 1 else None
+
+
+def parse(at: str | None) -> datetime | None:
+    """The moment as an aware datetime, for arithmetic and comparison; None if it cannot be one.
+
+    A leap second counts as the second before; digits beyond microseconds are cut.
+    """
+    if at is None:
+        return None
+    text = at.replace(":60", ":59", 1) if ":60" in at[16:20] else at
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def epoch_ms(at: str | None) -> int | None:
+    """Whole milliseconds since 1970."""
+    parsed = parse(at)
+    return None if parsed is None else (parsed - _EPOCH) // timedelta(milliseconds=1)
+
+
+def plus_ms(at: str, milliseconds: float) -> str | None:
+    """The moment so much later, in UTC."""
+    parsed = parse(at)
+    if parsed is None:
+        return None
+    try:
+        later = (parsed + timedelta(milliseconds=milliseconds)).astimezone(UTC)
+    except OverflowError:
+        return None
+    return _format(later, 3 if later.microsecond % 1000 == 0 else 6)
+
+
+def iso_ms(at: str | None) -> str | None:
+    """ISO 8601 in UTC with exactly three digits and `Z`, as JavaScript's `toISOString` prints it."""
+    parsed = parse(at)
+    if parsed is None:
+        return None
+    try:
+        utc = parsed.astimezone(timezone.utc)  # noqa: UP017 (one object, compared nowhere)
+    except OverflowError:
+        return None
+    return f"{utc.isoformat()[:19]}.{utc.microsecond // 1000:03d}Z"

@@ -1,0 +1,82 @@
+"""Conversation to conversation: what a person leaves out, and which branch they want.
+
+They are applied before any writer, so that every target has the same switches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from agent_journal import tree
+from agent_journal.errors import NoSuchName
+from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from agent_journal.model import Conversation, Event, Part, Request
+
+What: TypeAlias = Literal["thinking", "tools"]
+WHAT: tuple[What, ...] = ("thinking", "tools")
+_KINDS: dict[What, tuple[type, ...]] = {"thinking": (Reasoning,), "tools": (ToolCall, ToolResult)}
+
+
+def without(conversation: Conversation, what: Collection[What]) -> Conversation:
+    """The conversation without thinking, without tool calls and their results, or both.
+
+    A message of which nothing is left goes; its children follow its parent. The content as the source had
+    it (`native`) goes from every message that was changed.
+    """
+    unwanted = tuple(kind for name in what for kind in _KINDS[name])
+    if not unwanted:
+        return conversation
+    parents: dict[str, str | None] = {}
+    kept: list[Message | Event] = []
+    for entry in conversation.timeline:
+        parent = _surviving(parents, entry.parent_id)
+        if isinstance(entry, Message) and any(isinstance(part, unwanted) for part in entry.parts):
+            left: list[Part] = [part for part in entry.parts if not isinstance(part, unwanted)]
+            if not left:
+                parents[entry.id] = parent
+                continue
+            # What the source kept beside the parts may repeat what was taken out.
+            entry = replace(entry, parts=left, native=None, extra={})  # noqa: PLW2901
+        kept.append(replace(entry, parent_id=parent) if parent != entry.parent_id else entry)
+    head = _surviving(parents, conversation.head_id)
+    return replace(conversation, timeline=kept, head_id=head, requests=[], tools=[])
+
+
+def _surviving(parents: dict[str, str | None], entry_id: str | None) -> str | None:
+    """The entry, or the nearest one above it that was not removed."""
+    while entry_id in parents:
+        entry_id = parents[entry_id]
+    return entry_id
+
+
+def branch(conversation: Conversation, which: str) -> Conversation:
+    """The path to the head, to any message by its id, or `all` as it is."""
+    if which == "all" or conversation.shape == "list":
+        return conversation
+    target = conversation.head_id if which == "head" else which
+    if target is None:
+        target = tree.newest_leaf(conversation.timeline)
+    if target is None:
+        return conversation
+    path = tree.path_to(conversation.timeline, target)
+    if not path:
+        if which == "head":
+            return conversation
+        raise NoSuchName("message", which, [leaf.id for leaf in tree.leaves(conversation.timeline)])
+    return replace(conversation, timeline=path, head_id=target, requests=_within(conversation, path))
+
+
+def _within(conversation: Conversation, path: list[tree.Entry]) -> list[Request]:
+    ids = {entry.id for entry in path}
+    return [
+        request
+        for request in conversation.requests
+        if (request.prompt_id is None or request.prompt_id in ids)
+        and all(response in ids for response in request.response_ids)
+    ]

@@ -1,0 +1,96 @@
+"""Writers: one module per target, each with `INFO` and `write`, found without a registry.
+
+Third parties add writers with the entry-point group `agent_journal.writers`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import IO, TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
+
+from agent_journal.errors import NoSuchName
+from agent_journal.notes import Kind, Notes
+from agent_journal.plugins import plugged_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_journal.model import Item
+
+
+class WriterInfo(Struct, frozen=True, kw_only=True):
+    """What the rest of the program may know about a target."""
+
+    name: str
+    title: str
+    suffix: str
+    """Of one file, with its dot."""
+    layout: Literal["lines", "document"]
+    """`lines`: one document per line, or per file in a folder; `document`: all in one."""
+    loses: tuple[str, ...] = ()
+    """What of the model the target has no place for."""
+    evidence: str = ""
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """What a writer may know about the run it is part of. A writer has no clock of its own."""
+
+    note: Notes
+    started_at: str
+    program: str
+    names: dict[str, dict[str, str]] = {}
+    """What a source is called by a target: `names[source]["unified"]`."""
+    titles: dict[str, str] = {}
+    """What people call a source."""
+
+    def name_of(self, source: str, target: str, default: str | None = None) -> str:
+        """What a target calls a source, as its reader says."""
+        return self.names.get(source, {}).get(target, source if default is None else default)
+
+    def cannot_say(self, item: Item, where: str, detail: str) -> None:
+        """Note that the target has no place for something."""
+        self.note.add(Kind.NOT_EXPRESSED, f"{item.source}:{item.id}", where, detail)
+
+    def changed(self, item: Item, where: str, detail: str) -> None:
+        """Note that the target demands another form of something."""
+        self.note.add(Kind.CHANGED, f"{item.source}:{item.id}", where, detail)
+
+
+class Writer(Protocol):
+    """What a writer module has."""
+
+    INFO: WriterInfo
+
+    def write(self, items: Iterable[Item], out: IO[bytes], run: Run) -> None:
+        """Write all items, pulling them one by one."""
+
+
+@cache
+def discover() -> dict[str, Writer]:
+    """Every writer by its name."""
+    found = [
+        importlib.import_module(f"{__name__}.{module.name}")
+        for module in pkgutil.iter_modules(__path__)
+        if not module.name.startswith("_")
+    ]
+    found += plugged_in("agent_journal.writers")
+    return {writer.INFO.name: writer for writer in found}
+
+
+def get(name: str) -> Writer:
+    """The writer of that name."""
+    try:
+        # The usual case needs one module, not all of them.
+        module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+        if name == module.INFO.name:
+            return module
+    except ModuleNotFoundError:
+        pass
+    writers = discover()
+    if name not in writers:
+        raise NoSuchName("writer", name, sorted(writers))
+    return writers[name]

@@ -1,0 +1,29 @@
+"""Our own JSON: the whole model, one conversation or memory per line, nothing lost."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from agent_journal.writers import WriterInfo
+from agent_journal.writers._encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_journal.model import Item
+    from agent_journal.writers import Run
+
+INFO = WriterInfo(
+    name="json",
+    title="Agent Journal JSON",
+    suffix=".json",
+    layout="lines",
+    evidence="this project's own format; its JSON Schema is docs/model.schema.json",
+)
+
+
+def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing to note)
+    """Write each item as one line."""
+    for item in items:
+        out.write(encode(item))
+        out.write(b"\n")

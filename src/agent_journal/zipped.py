@@ -1,0 +1,133 @@
+"""Zips from strangers: streamed member by member, never unpacked, with limits counted while inflating."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import IO, TYPE_CHECKING
+
+from agent_journal.errors import UnreadableSource
+from agent_journal.source import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.source import Source, Stream
+
+MAX_MEMBERS = 50_000
+MAX_MEMBER_BYTES = 2 << 30
+MAX_TOTAL_BYTES = 8 << 30
+MAX_RATIO = 200
+# Below this a high ratio is ordinary: small files of one repeated word.
+RATIO_MATTERS_FROM = 10_000_000
+_BLOCK = 1 << 18
+_ENCRYPTED = 0x1
+
+
+class Archive:
+    """An open zip; hands out its members as streams."""
+
+    def __init__(self, file: Source) -> None:
+        self.name = file.name
+        self.label = file.label
+        self.modified_at = file.modified_at
+        self.inflated = 0
+        try:
+            self._zip = zipfile.ZipFile(_seekable(file))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise UnreadableSource(self.label, f"the zip is damaged ({error})") from error
+        members = self._zip.infolist()
+        if len(members) > MAX_MEMBERS:
+            raise UnreadableSource(self.label, f"the zip has more than {MAX_MEMBERS:,} members")
+        self._refuse_overlaps(members)
+        self._members = {name: info for info in members if (name := _safe_name(info))}
+        self._folders = _tree(self._members)
+
+    def _refuse_overlaps(self, members: list[zipfile.ZipInfo]) -> None:
+        # Overlapping members are how 20 KB become gigabytes without any high ratio.
+        end = 0
+        for info in sorted(members, key=lambda info: info.header_offset):
+            if info.header_offset < end:
+                raise UnreadableSource(self.label, "members of the zip overlap (a zip bomb)")
+            end = info.header_offset + 30 + info.compress_size
+
+    def has(self, inside: str) -> bool:
+        """Whether there is such a file."""
+        return inside in self._members
+
+    def listing(self, folder: str) -> Iterator[tuple[str, bool]]:
+        """Path inside the zip, and whether it is a folder, of everything directly in a folder."""
+        for name, is_folder in sorted(self._folders.get(folder, {}).items()):
+            yield (f"{folder}/{name}" if folder else name), is_folder
+
+    def open(self, inside: str) -> Stream:
+        """The bytes of a member, inflated as they are read."""
+        info = self._members[inside]
+        label = f"{self.label}/{inside}"
+        if info.flag_bits & _ENCRYPTED:
+            raise UnreadableSource(label, "it is encrypted; unpack the zip and give the folder")
+        try:
+            stream = self._zip.open(info)
+        except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
+            raise UnreadableSource(label, f"the zip is damaged here ({error})") from error
+        return _Counted(stream, self, info, label)
+
+
+class _Counted(Reading):
+    """Counts what really comes out: the sizes that a zip states may lie."""
+
+    def __init__(self, stream: Stream, archive: Archive, info: zipfile.ZipInfo, label: str) -> None:
+        super().__init__(stream)
+        self._archive = archive
+        self._packed = info.compress_size
+        self._label = label
+        self._count = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            block = self._stream.read(size if size >= 0 else _BLOCK)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise UnreadableSource(self._label, f"the zip is damaged here ({error})") from error
+        self._count += len(block)
+        self._archive.inflated += len(block)
+        self._check()
+        return block
+
+    def _check(self) -> None:
+        if self._count > MAX_MEMBER_BYTES or self._archive.inflated > MAX_TOTAL_BYTES:
+            raise UnreadableSource(self._label, "it inflates beyond the limit (a zip bomb?)")
+        if self._count > RATIO_MATTERS_FROM and self._count > MAX_RATIO * max(self._packed, 1):
+            raise UnreadableSource(self._label, f"it inflates more than {MAX_RATIO} times (a zip bomb)")
+
+
+def _seekable(file: Source) -> IO[bytes]:
+    stream = file.open()
+    if isinstance(stream, io.IOBase):
+        return io.BufferedReader(stream)  # type: ignore[type-var] # a raw file
+    # Standard input: zips need to be read from the end.
+    return io.BytesIO(stream.read())
+
+
+def _safe_name(info: zipfile.ZipInfo) -> str | None:
+    """The member's path, or None for folders and for paths that lead elsewhere."""
+    steps = info.filename.replace("\\", "/").split("/")
+    if info.is_dir() or "" in steps or ".." in steps or "." in steps or ":" in steps[0]:
+        return None
+    return "/".join(steps)
+
+
+def _tree(members: dict[str, zipfile.ZipInfo]) -> dict[str, dict[str, bool]]:
+    folders: dict[str, dict[str, bool]] = {}
+    for path in members:
+        inside, is_folder = path, False
+        while True:
+            folder, _, name = inside.rpartition("/")
+            known = folders.setdefault(folder, {})
+            if name in known:
+                break
+            known[name] = is_folder
+            if not folder:
+                break
+            inside, is_folder = folder, True
+    return folders
