@@ -45,11 +45,19 @@ class AmbiguousFormat(AgentJournalError):
 
 
 class NoSuchName(AgentJournalError):
-    """A reader, writer, version or message that does not exist was asked for."""
+    """A reader, writer or version that does not exist was asked for."""
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         super().__init__(f"no {what} is called {name!r}; known: {', '.join(known)}")
         self.name = name
+
+
+class NoSuchMessage(AgentJournalError):
+    """A branch was asked for by the id of a message that is not there."""
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"no message is called {message_id!r}; 'aj convert -t json' shows the ids")
+        self.message_id = message_id
 
 
 class CannotWrite(AgentJournalError):

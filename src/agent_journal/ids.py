@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -48,3 +49,17 @@ def message_hash(role: str, content: Any, timestamp: str) -> str:
     """The hash of a unified message: SHA-256 over its role, content and time as compact JSON."""
     body = {"role": role, "content": content, "timestamp": timestamp}
     return hashlib.sha256(msgspec.json.encode(body)).hexdigest()
+
+
+def is_duplicate(first: dict[str, Any], second: dict[str, Any], window_ms: int = 5000) -> bool:
+    """Whether two unified messages are copies of one: equal role and content, no further apart in time.
+
+    The time is not part of what is compared, or no two moments would ever fall into one window.
+    """
+    try:
+        apart = datetime.fromisoformat(first["timestamp"]) - datetime.fromisoformat(second["timestamp"])
+    except (TypeError, ValueError):
+        return False
+    if abs(apart) > timedelta(milliseconds=window_ms):
+        return False
+    return content_hash(first["role"], first["content"]) == content_hash(second["role"], second["content"])

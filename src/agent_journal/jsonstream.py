@@ -48,15 +48,17 @@ _SURROGATE = re.compile(
 )
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{\]},]', re.DOTALL)
+_PLACE = re.compile(r"\(byte (\d+)\)")
+_LONGEST_TOKEN = 32
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 
 
-def decode(data: bytes, note: Notes, where: int | str, kind: Kind = Kind.BAD_RECORD) -> Any:
+def decode(data: bytes | memoryview, note: Notes, where: int | str, kind: Kind = Kind.BAD_RECORD) -> Any:
     """The value that `data` holds, or BAD, noted as `kind`."""
     try:
         return _fast.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _decode_slowly(data, note, where, kind)
+        return _decode_slowly(bytes(data), note, where, kind)
 
 
 def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> Any:
@@ -82,8 +84,8 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
     except RecursionError:
         note(kind, where, "nested too deeply")
         return BAD
-    except ValueError as error:
-        note(kind, where, _short(str(error)))
+    except json.JSONDecodeError as error:
+        note(kind, where, f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1:,}")
         return BAD
     for odd, detail in oddities.items():
         note(odd, where, detail)
@@ -128,10 +130,6 @@ class _NumberKeeper:
         if abs(number) != float("inf"):
             return number
         return self.constant(text)
-
-
-def _short(message: str) -> str:
-    return message if len(message) <= 100 else message[:97] + "..."  # noqa: PLR2004
 
 
 def utf8(source: Source) -> Stream:
@@ -281,6 +279,8 @@ def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
             value = window.value(note, f"[{index}]")
             if value is not BAD:
                 yield index, value
+            elif not window.peek():
+                return  # the end was noted with the value it cut
             index += 1
 
 
@@ -301,7 +301,10 @@ class _Window:
         self._data = b""
         self._at = 0
         self._ended = False
+        # How the first value opens, and what lies between it and the second: `}, {"title":`.
         self._opening = b""
+        self._boundary = b""
+        self._last_end = 0
 
     def peek(self) -> bytes:
         """The next byte that is not white space; empty at the end."""
@@ -333,13 +336,16 @@ class _Window:
         """Whether the text up to the next line break is a value by itself."""
         while (end := self._data.find(b"\n", self._at)) < 0:
             if not self._grow():
-                return True
-        line = self._data[self._at : end]
+                end = len(self._data)
+                break
+        line = self._data[self._at : end].strip()
         try:
             _skip.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except msgspec.DecodeError as error:
             # A bad first line of JSONL still ends like a record; a line of indented JSON does not.
-            return len(line.strip()) > 1 and line.rstrip().endswith(b"}")
+            return len(line) > 1 and line.endswith(b"}") and not _TRAILING.search(str(error))
+        except RecursionError:
+            return True
         return True
 
     def enter(self, key: str, note: Notes) -> bool:
@@ -363,12 +369,40 @@ class _Window:
 
     def value(self, note: Notes, where: str) -> Any:
         """Decode the value that begins here and go behind it."""
+        if self._boundary and (value := self._up_to_boundary()) is not BAD:
+            return value
         end = self._end_of_value()
         if end is None:
             return self._recover(note, where)
         start, self._at = self._at, end
-        self._opening = self._opening or self._data[start : self._data.find(b":", start, end) + 1]
-        return decode(self._data[start:end], note, where)
+        self._learn(start, end)
+        return decode(memoryview(self._data)[start:end], note, where)
+
+    def _learn(self, start: int, end: int) -> None:
+        data = self._data
+        if not self._opening:
+            self._opening = data[start : data.find(b":", start, end) + 1]
+        elif self._last_end and not self._boundary and data.startswith(self._opening, start):
+            self._boundary = data[self._last_end - 1 : start] + self._opening
+        self._last_end = end
+
+    def _up_to_boundary(self) -> Any:
+        """The value, if it ends where one that opens like the first begins; BAD if that is not so.
+
+        Values of an array usually open alike. Looking for that place is much faster than skipping
+        the value to find its end; where an object inside opens like that too, decoding fails here.
+        """
+        searched = 0
+        while (found := self._data.find(self._boundary, self._at + searched)) < 0:
+            searched = max(0, len(self._data) - self._at - len(self._boundary))
+            if searched > MAX_RECORD_BYTES or not self._grow():
+                return BAD
+        try:
+            value = _fast.decode(memoryview(self._data)[self._at : found + 1])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return BAD
+        self._at = found + 1
+        return value
 
     def _pass_value(self) -> None:
         end = self._end_of_value()
@@ -383,13 +417,21 @@ class _Window:
                 # msgspec says where a text goes on after the value: that is where the value ends.
                 if found := _TRAILING.search(str(error)):
                     return self._at + int(found[1]) - 1
-                if "truncated" not in str(error) or not self._grow():
+                if not self._is_cut(str(error)) or not self._grow():
                     return None
             except RecursionError:
                 return None
             else:
                 if not self._grow():
                     return len(self._data)
+
+    def _is_cut(self, complaint: str) -> bool:
+        """Whether msgspec may complain only because the window ends too early."""
+        if "truncated" in complaint:
+            return True
+        # A number or a word such as `true` that is cut is called invalid, at its last byte.
+        found = _PLACE.search(complaint)
+        return found is not None and self._at + int(found[1]) + _LONGEST_TOKEN >= len(self._data)
 
     def _recover(self, note: Notes, where: str) -> Any:
         """Decode a value that msgspec refuses, and find where the next one begins."""
@@ -454,6 +496,7 @@ class _Window:
         if block:
             self._data = kept + block
             self._at = 0
+            self._last_end = 0
         return bool(block)
 
 

@@ -242,6 +242,9 @@ class Stdin:
         while block := stream.read(_BLOCK):
             self._kept.write(block)
 
+    def __del__(self) -> None:
+        self._kept.close()
+
     def open(self) -> Stream:
         self._kept.seek(0)
         return _Unclosed(self._kept)

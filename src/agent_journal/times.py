@@ -15,9 +15,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # A number below this is seconds since 1970 (up to the year 2286), one above is milliseconds.
 SECONDS_BELOW = 10_000_000_000
-# Microseconds and nanoseconds of any plausible date lie above these.
-_MICROSECONDS_FROM = 10_000_000_000_000
-_NANOSECONDS_FROM = 10_000_000_000_000_000
+# Milliseconds end with the year 9999; above that a number can only be microseconds, then nanoseconds.
+_MICROSECONDS_FROM = 253_402_300_800_000
+_NANOSECONDS_FROM = 253_402_300_800_000_000
+_MOST = _NANOSECONDS_FROM * 1000
 
 
 def moment(value: Any) -> str | None:
@@ -45,16 +46,14 @@ def from_epoch(number: float) -> str | None:
     The precision stays: whole seconds give no fraction, milliseconds give three digits.
     """
     size = abs(number)
-    if size != size or size == float("inf"):  # noqa: PLR0124 (NaN)
+    if not size < _MOST:  # also NaN
         return None
     if size < SECONDS_BELOW:
         micros, digits = round(number * 1_000_000), 0 if isinstance(number, int) else 6
     elif size < _MICROSECONDS_FROM:
         micros, digits = round(number * 1000), 3 if float(number).is_integer() else 6
-    elif size < _NANOSECONDS_FROM:
-        micros, digits = round(number), 6
     else:
-        micros, digits = round(number / 1000), 6
+        micros, digits = round(number if size < _NANOSECONDS_FROM else number / 1000), 6
     try:
         at = _EPOCH + timedelta(microseconds=micros)
     except OverflowError:

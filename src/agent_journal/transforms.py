@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec.structs import replace
 
 from agent_journal import tree
-from agent_journal.errors import NoSuchName
+from agent_journal.errors import NoSuchMessage
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def branch(conversation: Conversation, which: str) -> Conversation:
     if not path:
         if which == "head":
             return conversation
-        raise NoSuchName("message", which, [leaf.id for leaf in tree.leaves(conversation.timeline)])
+        raise NoSuchMessage(which)
     return replace(conversation, timeline=path, head_id=target, requests=_within(conversation, path))
 
 

@@ -33,8 +33,9 @@ class Archive:
         self.label = file.label
         self.modified_at = file.modified_at
         self.inflated = 0
+        self._stream = _seekable(file)
         try:
-            self._zip = zipfile.ZipFile(_seekable(file))
+            self._zip = zipfile.ZipFile(self._stream)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise UnreadableSource(self.label, f"the zip is damaged ({error})") from error
         members = self._zip.infolist()
@@ -43,6 +44,10 @@ class Archive:
         self._refuse_overlaps(members)
         self._members = {name: info for info in members if (name := _safe_name(info))}
         self._folders = _tree(self._members)
+
+    def __del__(self) -> None:
+        # Its members are read long after the archive was opened: it closes when nobody holds it.
+        self._stream.close()
 
     def _refuse_overlaps(self, members: list[zipfile.ZipInfo]) -> None:
         # Overlapping members are how 20 KB become gigabytes without any high ratio.

@@ -9,9 +9,9 @@ import sys
 import click
 
 from agent_journal.cli._say import say
-from agent_journal.errors import AgentJournalError
+from agent_journal.errors import AgentJournalError, NoSuchMessage, NoSuchName
 
-FAILED, USAGE, PARTLY, INTERRUPTED = 1, 2, 3, 130
+FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 def run(verb: str, arguments: list[str]) -> int:
@@ -28,6 +28,12 @@ def run(verb: str, arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         say("aj: interrupted")
         return INTERRUPTED
+    except NoSuchName as error:
+        say(f"aj {verb}: {error}")
+        return USAGE
+    except NoSuchMessage as error:
+        say(f"aj {verb}: {error}")
+        return NOT_FOUND
     except AgentJournalError as error:
         say(f"aj: {error}")
         return FAILED

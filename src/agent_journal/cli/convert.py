@@ -10,10 +10,11 @@ import click
 from agent_journal import transforms
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
-from agent_journal.convert import read_all
+from agent_journal.errors import NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
+from agent_journal.pipeline import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,8 +117,16 @@ def convert(
 
 
 def _changed(items: Iterable[Item], without: tuple[transforms.What, ...], branch: str) -> Iterator[Item]:
+    found = branch in {"all", "head"}
     for item in items:
-        if isinstance(item, Conversation):
-            yield transforms.without(transforms.branch(item, branch), without)
-        else:
+        if not isinstance(item, Conversation):
             yield item
+            continue
+        try:
+            chosen = transforms.branch(item, branch)
+        except NoSuchMessage:
+            continue  # a message is in one conversation; the others were not asked for
+        found = True
+        yield transforms.without(chosen, without)
+    if not found:
+        raise NoSuchMessage(branch)

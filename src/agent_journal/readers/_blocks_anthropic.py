@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 ToolKinds = dict[str, ToolKind]
+_MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
 
 def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> list[Part]:
@@ -58,10 +59,8 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
             return _thinking(fields, block)
         case "redacted_thinking":
             return Reasoning(encrypted=fields.text("data"), extra=fields.rest())
-        case "image":
-            return _media("image", fields)
-        case "document" | "container_upload":
-            return _media("document" if kind == "document" else "file", fields)
+        case "image" | "document" | "container_upload":
+            return _media(_MEDIA[kind], fields)
         case str() if kind.endswith("tool_use"):
             return _call(kind, fields, tool_kinds)
         case str() if kind.endswith("tool_result"):
@@ -168,7 +167,7 @@ def _media(kind: MediaKind, fields: Fields) -> Part:
 
 
 def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `input_tokens` excludes what the cache gave and took. The object stays whole in `extra`."""
+    """Token counts, with the whole object in `extra`; `input_tokens` excludes what came from the cache."""
     if raw.__class__ is not dict:
         return None
     cached = raw.get("cache_creation")

@@ -1,0 +1,5 @@
+"""`python -m agent_journal` is `aj`."""
+
+from agent_journal.cli import main
+
+main()

@@ -1,0 +1,140 @@
+"""From inputs to items: find the units, ask each one's reader, say where every value came from.
+
+No archive is involved: this is all that `aj convert` needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from agent_journal import readers
+from agent_journal.errors import (
+    AgentJournalError,
+    AmbiguousFormat,
+    NoSuchName,
+    UnknownFormat,
+    UnreadableSource,
+)
+from agent_journal.model import Origin
+from agent_journal.notes import Kind
+from agent_journal.peek import Peek
+from agent_journal.source import Member, open_source, opened, sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.readers import Reader
+    from agent_journal.source import Source
+
+
+class Unit(NamedTuple):
+    """A file or folder that one reader reads."""
+
+    source: Source
+    reader: Reader
+    version: str
+
+
+def parse_format(text: str) -> tuple[Reader, str | None]:
+    """Reader and version that `-f NAME` or `-f NAME@VERSION` names."""
+    name, at, version = text.partition("@")
+    reader = readers.get(name)
+    if at and version not in reader.INFO.versions:
+        raise NoSuchName(f"version of {name}", version, reader.INFO.versions)
+    return reader, version or None
+
+
+def units(location: str, note: Notes, from_format: str | None = None) -> Iterator[Unit]:
+    """The units of an input, in the order of their paths.
+
+    A single file that nobody claims is an error. In a folder such a file is noted, and it is an error
+    only if nothing else was found.
+    """
+    source = open_source(location)
+    forced = parse_format(from_format) if from_format else None
+    if not source.is_folder:
+        yield _unit(source, forced)
+        return
+    found = False
+    for unit in _walk(source, forced, note):
+        found = True
+        yield unit
+    if not found:
+        raise UnknownFormat(location, "no file in it has a known layout", len(readers.discover()))
+
+
+def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:
+    peek = Peek(source)
+    if forced is None:
+        reader, version = readers.identify(peek)
+        return Unit(source, reader, version)
+    reader, wanted = forced
+    return Unit(source, reader, wanted or reader.sniff(peek) or reader.INFO.versions[0])
+
+
+def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
+    pending = [folder]
+    while pending:
+        source = pending.pop()
+        try:
+            if not source.is_folder and not isinstance(source, Member):
+                source = opened(source)
+            unit = _claimed(source, forced)
+            if unit is not None:
+                yield unit
+            elif source.is_folder:
+                pending.extend(reversed(source.children()))
+            elif not readers.is_companion(source.path):
+                note.add(Kind.UNKNOWN_FILE, source.label, "", Peek(source).looks_like())
+        except AmbiguousFormat as error:
+            note.add(Kind.UNKNOWN_FILE, source.label, "", str(error))
+        except UnreadableSource as error:
+            note.add(Kind.UNREADABLE_FILE, source.label, "", error.reason)
+
+
+def _claimed(source: Source, forced: tuple[Reader, str | None] | None) -> Unit | None:
+    """The unit a source is, or None if nobody (or not the reader asked for) claims it."""
+    peek = Peek(source)
+    if forced is not None:
+        reader, wanted = forced
+        version = reader.sniff(peek)
+        return None if version is None else Unit(source, reader, wanted or version)
+    claims = readers.claims(peek)
+    if len(claims) > 1:
+        raise AmbiguousFormat(source.label, [reader.INFO.name for reader, _ in claims])
+    return Unit(source, *claims[0]) if claims else None
+
+
+def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
+    """Everything in a unit, each item with its origin. A unit that breaks off is noted, not raised."""
+    source, info = unit.source, unit.reader.INFO
+    try:
+        origin = Origin(
+            reader=info.name,
+            version=unit.version,
+            revision=info.revision,
+            file=source.path or source.name,
+            sha256=sha256(source),
+        )
+        for item in unit.reader.read(source, unit.version, note.about(source.label)):
+            yield item if item.origin is not None else replace(item, origin=origin)
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def read_all(locations: list[str], note: Notes, from_format: str | None = None) -> Iterator[Item]:
+    """Everything in several inputs. With more than one, an input that cannot be read is noted."""
+    for location in locations:
+        try:
+            for unit in units(location, note, from_format):
+                yield from read_unit(unit, note)
+        except NoSuchName:
+            raise
+        except AgentJournalError as error:
+            if len(locations) == 1:
+                raise
+            note.add(Kind.UNREADABLE_FILE, location, "", str(error))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal import times
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        # A valid RFC 3339 string passes untouched.
+        ("2026-02-10T17:27:10.484Z", "2026-02-10T17:27:10.484Z"),
+        ("2026-02-10T17:27:10+02:00", "2026-02-10T17:27:10+02:00"),
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:60Z"),
+        ("2026-02-10T17:27:10.123456789Z", "2026-02-10T17:27:10.123456789Z"),
+        # Seconds below 10^10, else milliseconds; the precision it had.
+        (1770000000, "2026-02-02T02:40:00Z"),
+        (1770000000.5, "2026-02-02T02:40:00.5Z"),
+        (1770000000123, "2026-02-02T02:40:00.123Z"),
+        (9_999_999_999, "2286-11-20T17:46:39Z"),
+        (10_000_000_000, "1970-04-26T17:46:40.000Z"),
+        (0, "1970-01-01T00:00:00Z"),
+        (-1.5, "1969-12-31T23:59:58.5Z"),
+        ("1770000000", "2026-02-02T02:40:00Z"),
+        ("1770000000.25", "2026-02-02T02:40:00.25Z"),
+        (1770000000123456, "2026-02-02T02:40:00.123456Z"),
+        ("1770000000123456789", "2026-02-02T02:40:00.123457Z"),
+        # ISO 8601 that is not RFC 3339; without a zone it is UTC.
+        ("2026-02-17T14:36:11", "2026-02-17T14:36:11Z"),
+        ("2026-02-17 14:36:11.250", "2026-02-17T14:36:11.25Z"),
+        ("2026-02-17T14:36:11+0200", "2026-02-17T12:36:11Z"),
+        ("20260217T143611Z", "2026-02-17T14:36:11Z"),
+        # BSON.
+        ({"$date": {"$numberLong": "1770000000123"}}, "2026-02-02T02:40:00.123Z"),
+        ({"$date": {"$numberLong": 1770000000123}}, "2026-02-02T02:40:00.123Z"),
+        ({"$date": "2026-02-02T02:40:00Z"}, "2026-02-02T02:40:00Z"),
+        ({"$date": 5}, "1970-01-01T00:00:00.005Z"),
+        # No moment.
+        ("2026-02-17", None),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        (True, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (1e300, None),
+        (10**400, None),
+        ([1], None),
+        ({"$date": None}, None),
+        ({"$date": {"$numberLong": "9" * 30}}, None),
+        ("2026-13-01T00:00:00Z", None),
+    ],
+)
+def test_moment(value: Any, expected: str | None) -> None:
+    assert expected == times.moment(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "day_first", "expected"),
+    [
+        ("2/17/2026 2:36:11 PM +00:00", False, "2026-02-17T14:36:11Z"),
+        ("2/17/2026 14:36:11 +02:00", False, "2026-02-17T12:36:11Z"),
+        ("17.02.2026 14:36:11", True, "2026-02-17T14:36:11Z"),
+        ("Feb 17, 2026, 2:36:11\u202fPM UTC", False, "2026-02-17T14:36:11Z"),
+        ("no date", False, None),
+        ("2:36 PM", False, None),
+    ],
+)
+def test_dates_as_people_write_them(text: str, day_first: bool, expected: str | None) -> None:
+    assert expected == times.from_locale(text, day_first=day_first)
+
+
+@given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), st.integers(-12, 12))  # noqa: DTZ001
+def test_iso_ms_is_what_javascript_prints(naive: datetime, hours: int) -> None:
+    at = naive.replace(tzinfo=timezone(timedelta(hours=hours)))
+    utc = at.astimezone(UTC)
+
+    expected = f"{utc.year:04d}" + utc.strftime("-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+    assert expected == times.iso_ms(at.isoformat())
+
+
+@given(st.floats(0, 9_999_999_999, allow_nan=False))
+def test_epoch_seconds_survive_to_the_microsecond(seconds: float) -> None:
+    at = times.moment(seconds)
+
+    parsed = times.parse(at)
+    assert parsed is not None
+    assert abs(parsed.timestamp() - seconds) < 2e-6
+
+
+def test_arithmetic() -> None:
+    assert times.plus_ms("2026-02-20T10:00:00Z", 1200) == "2026-02-20T10:00:01.200Z"
+    assert times.plus_ms("no", 1) is None
+    assert times.plus_ms("9999-12-31T23:59:59Z", 10**12) is None
+    assert times.epoch_ms("2026-02-20T10:00:00.5Z") == 1771581600500
+    assert times.epoch_ms("2016-12-31T23:59:60Z") == times.epoch_ms("2016-12-31T23:59:59Z")
+    assert times.epoch_ms(None) is None
+    assert times.iso_ms(None) is None

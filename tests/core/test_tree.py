@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agent_journal import transforms, tree
+from agent_journal.errors import NoSuchMessage
+from agent_journal.model import Conversation, Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
+
+
+def said(entry_id: str, parent: str | None = None, **more: object) -> Message:
+    return Message(id=entry_id, role="user", parent_id=parent, parts=[Text(text=entry_id)], **more)  # type: ignore[arg-type] # test data
+
+
+def ids(entries: list[tree.Entry]) -> list[str]:
+    return [entry.id for entry in entries]
+
+
+FORKED: list[tree.Entry] = [
+    said("a"),
+    said("b", "a"),
+    said("c", "b"),
+    said("d", "b"),
+    Event(id="e", name="x", parent_id="d"),
+]
+
+
+def test_chains_leaves_and_children() -> None:
+    assert ids(tree.chain_to(FORKED, "c")) == ["a", "b", "c"]
+    assert [leaf.id for leaf in tree.leaves(FORKED)] == ["c", "d"]
+    assert ids(tree.children(FORKED)["b"]) == ["c", "d"]
+    assert ids(tree.children([said("x", "gone")])[None]) == ["x"]
+    assert tree.chain_to(FORKED, "gone") == []
+
+
+def test_an_event_between_two_messages_does_not_make_a_leaf() -> None:
+    timeline: list[tree.Entry] = [said("a"), Event(id="e", name="x", parent_id="a"), said("b", "e")]
+
+    assert [leaf.id for leaf in tree.leaves(timeline)] == ["b"]
+
+
+def test_the_newest_leaf_is_by_time_then_place_and_no_sidechain() -> None:
+    early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+    timeline = [
+        said("a"),
+        said("b", "a", at=late),
+        said("c", "a", at=early),
+        said("s", "a", at=late, sidechain=True),
+    ]
+
+    assert tree.newest_leaf(timeline) == "b"
+    assert tree.newest_leaf([said("a"), said("b", "a"), said("c", "a")]) == "c"
+    assert tree.newest_leaf([]) is None
+
+
+def test_a_path_has_the_results_of_its_calls_wherever_they_hang() -> None:
+    call = Message(
+        id="call",
+        role="assistant",
+        parent_id="q",
+        parts=[ToolCall(name="x", call_id="1"), ToolCall(name="y", call_id="2")],
+    )
+    first = Message(id="r1", role="user", parent_id="call", parts=[ToolResult(call_id="1", output="one")])
+    second = Message(id="r2", role="user", parent_id="call", parts=[ToolResult(call_id="2", output="two")])
+    timeline = [said("q"), call, first, second, said("end", "r2")]
+
+    assert ids(tree.path_to(timeline, "end")) == ["q", "call", "r1", "r2", "end"]
+    assert tree.results_by_call(timeline)["1"].output == "one"
+
+
+def test_a_very_deep_chain() -> None:
+    timeline = [said("0"), *(said(str(n), str(n - 1)) for n in range(1, 20_000))]
+
+    assert len(tree.chain_to(timeline, "19999")) == 20_000
+    placed, cut = tree.in_order(list(reversed(timeline)))
+    assert ids(placed) == [str(n) for n in range(20_000)]
+    assert cut == []
+
+
+graphs = st.lists(
+    st.tuples(st.integers(0, 9), st.none() | st.integers(0, 12)), max_size=10, unique_by=lambda row: row[0]
+)
+
+
+@given(graphs)
+def test_in_order_places_everything_once_with_parents_first(rows: list[tuple[int, int | None]]) -> None:
+    entries: list[tree.Entry] = [said(str(n), None if p is None else str(p)) for n, p in rows]
+    placed, cut = tree.in_order(entries)
+
+    assert sorted(ids(placed)) == sorted(ids(entries))
+    seen: set[str] = set()
+    known = set(ids(entries))
+    for entry in placed:
+        assert entry.id in cut or entry.parent_id not in known or entry.parent_id in seen
+        seen.add(entry.id)
+
+
+def test_usage_of_a_split_response_counts_once_and_the_last_value_wins() -> None:
+    timeline = [
+        said("a", usage=Usage(key="r", output=5)),
+        said("b", usage=Usage(key="r", output=87)),
+        said("c", usage=Usage(output=1)),
+        said("d", usage=Usage(output=2)),
+    ]
+
+    assert [usage.output for usage in tree.usages(timeline)] == [87, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("given_input", "expected"),
+    [('{"a":1}', {"a": 1}), ("not json", "not json"), ({"a": 1}, {"a": 1}), ("[" * 100_000, "[" * 100_000)],
+)
+def test_arguments(given_input: object, expected: object) -> None:
+    assert tree.arguments(ToolCall(name="x", input=given_input)) == expected
+
+
+def talk() -> Conversation:
+    thought = Message(id="b", role="assistant", parent_id="a", parts=[Reasoning(text="hm")])
+    answer = Message(
+        id="c",
+        role="assistant",
+        parent_id="b",
+        parts=[Reasoning(text="hm"), Text(text="yes"), ToolCall(name="x")],
+        native=[1],
+    )
+    other = said("d", "a")
+    return Conversation(id="t", source="s", head_id="c", timeline=[said("a"), thought, answer, other])
+
+
+def test_without_thinking_leaves_what_was_said() -> None:
+    got = transforms.without(talk(), ["thinking"])
+
+    assert ids(got.timeline) == ["a", "c", "d"]
+    answer = got.timeline[1]
+    assert isinstance(answer, Message)
+    assert answer.parent_id == "a"
+    assert answer.parts == [Text(text="yes"), ToolCall(name="x")]
+    assert answer.native is None
+
+
+def test_without_tools_and_thinking() -> None:
+    got = transforms.without(talk(), ["thinking", "tools"])
+
+    assert [part for message in tree.messages(got) for part in message.parts] == [
+        Text(text="a"),
+        Text(text="yes"),
+        Text(text="d"),
+    ]
+    assert transforms.without(talk(), []) == talk()
+
+
+def test_the_head_follows_when_its_message_goes() -> None:
+    assert transforms.without(replace(talk(), head_id="b"), ["thinking"]).head_id == "a"
+
+
+def test_branch() -> None:
+    assert ids(transforms.branch(talk(), "head").timeline) == ["a", "b", "c"]
+    assert ids(transforms.branch(talk(), "d").timeline) == ["a", "d"]
+    assert transforms.branch(talk(), "all") == talk()
+    assert ids(transforms.branch(replace(talk(), head_id=None), "head").timeline) == ["a", "d"]
+    with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
+        transforms.branch(talk(), "gone")

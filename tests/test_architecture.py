@@ -1,0 +1,184 @@
+"""The shape of the tree: imports go downwards, sources' names stay at home, nothing smells."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import agent_journal
+from agent_journal import readers, writers
+
+ROOT = Path(agent_journal.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+
+# Each layer may import those before it, and itself only where it is one module.
+LAYERS = [
+    {"model", "errors", "roles", "schemas"},
+    {"notes", "times", "ids", "plugins"},
+    {"source", "zipped"},
+    {"fields", "jsonstream", "tree"},
+    {"peek", "transforms"},
+    {"readers", "writers"},
+    {"pipeline", "output"},
+    {"api"},
+    {"__init__"},
+    {"cli"},
+]
+SIDE_BY_SIDE = {"readers", "writers", "cli"}
+
+
+def layer_of(name: str) -> int:
+    return next(place for place, layer in enumerate(LAYERS) if name in layer)
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The parts of the package that a module imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "agent_journal":
+            names = [f"agent_journal.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            if name.startswith("agent_journal."):
+                yield name.split(".", 1)[1]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_downwards(path: Path) -> None:
+    here = part_of(path)
+    for name in imports(path):
+        there = name.split(".")[0]
+        if there.startswith("__"):
+            continue
+        if there == here:
+            assert here in SIDE_BY_SIDE or path.parent != ROOT
+        elif path.name != "__init__.py" or here != "__init__":
+            # A source that is a zip and the zip that holds sources know each other.
+            beside = {here, there} == {"source", "zipped"}
+            assert layer_of(there) < layer_of(here) or beside, f"{here} imports {name}"
+
+
+def test_readers_and_writers_do_not_know_each_other() -> None:
+    for path in MODULES:
+        other = {"readers": "writers", "writers": "readers"}.get(part_of(path))
+        assert other is None or not any(name.startswith(other) for name in imports(path)), path
+
+
+def literals(path: Path) -> Iterator[str]:
+    """String literals that are not docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    # A string that stands alone documents the field before it.
+    documentation |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.value
+
+
+def own_names() -> dict[str, set[str]]:
+    """What each source is called, by reader module."""
+    found: dict[str, set[str]] = {}
+    for reader in readers.discover().values():
+        info = reader.INFO
+        names = {info.name, info.name.replace("-", "_"), info.config_key, *info.names.values()}
+        found[info.name.replace("-", "_")] = {name.lower() for name in names if name} - {"json"}
+    return found
+
+
+def test_no_source_is_named_outside_its_reader() -> None:
+    wrong: list[str] = []
+    for path in MODULES:
+        relative = path.relative_to(ROOT)
+        for module, names in own_names().items():
+            if relative.parts[0] == "readers" and module == relative.parts[1].removesuffix(".py"):
+                continue
+            wrong += [f"{relative}: {literal!r}" for literal in literals(path) if literal.lower() in names]
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_smells(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    here = part_of(path)
+    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    if here == "readers":
+        forbidden = {"open", "json.load", "json.loads", "datetime.now", "uuid4", "uuid.uuid4", "time.time"}
+        assert not calls & forbidden
+        assert not any(call.endswith((".splitlines", ".read_text", ".read_bytes")) for call in calls)
+    if here == "writers":
+        assert not calls & {"datetime.now", "uuid4", "uuid.uuid4", "time.time", "time.time_ns"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, "bare except"
+            assert ast.unparse(node.type) not in {"Exception", "BaseException"} or ends_by_raising(node)
+    assert path.stem not in {"utils", "util", "common", "helpers", "base", "misc"}
+
+
+def ends_by_raising(handler: ast.ExceptHandler) -> bool:
+    return isinstance(handler.body[-1], ast.Raise)
+
+
+def test_functions_and_files_stay_small() -> None:
+    too_long: list[str] = []
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > 700:
+            too_long.append(f"{path}: {text.count(chr(10))} lines")
+        too_long += [
+            f"{path}:{node.lineno} {node.name}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= 80
+        ]
+
+    assert [] == too_long
+
+
+def test_asking_for_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['aj', '--help']; from agent_journal.cli import main; main(); "
+        "print(sorted({'click', 'msgspec', 'rapidfuzz', 'json', 'zipfile', 'dateutil'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.endswith("[]\n")
+
+
+def test_converting_imports_only_what_it_uses(tmp_path: Path) -> None:
+    sample = tmp_path / "a.jsonl"
+    sample.write_text('{"type":"conversation","id":"c","source":"x","timeline":[]}\n', encoding="utf-8")
+    code = (
+        f"import sys; sys.argv = ['aj', 'convert', {str(sample)!r}, '-t', 'json']\n"
+        "from agent_journal.cli import main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "slow = {'rapidfuzz', 'zipfile', 'dateutil', 'importlib.metadata', 'tempfile'}\n"
+        "print(sorted(slow & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.endswith("[]\n")
+
+
+def test_names_are_found_by_their_module() -> None:
+    for name, writer in writers.discover().items():
+        assert writers.get(name) is writer

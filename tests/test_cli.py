@@ -1,0 +1,63 @@
+"""Stories of the command line: each file in tests/cli is a command, its input, and what it prints.
+
+$ aj convert in.jsonl -t json        the command; `in.jsonl` is the block that follows
+```in.jsonl                          files it needs, with their content
+```stdout, ```stderr                 what it prints; a line of … matches any lines
+=> 3                                 the exit code
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STORIES = sorted((Path(__file__).parent / "cli").glob("*.md"))
+BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda path: path.stem)
+def test_story(story: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    text = story.read_text(encoding="utf-8")
+    blocks = dict(BLOCK.findall(text))
+    for name, body in blocks.items():
+        if name not in {"stdin", "stdout", "stderr"}:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(body, encoding="utf-8")
+    (command,) = re.findall(r"^    \$ aj (.*)$", text, re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_journal", *shlex.split(command)],
+        input=blocks.get("stdin", "").encode(),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    got = {"stdout": done.stdout.decode(), "stderr": done.stderr.decode()}
+    if request.config.getoption("--accept"):
+        story.write_text(accepted(text, got, done.returncode), encoding="utf-8")
+        return
+
+    for name in ("stdout", "stderr"):
+        assert matches(blocks.get(name, ""), got[name]), got[name]
+    assert f"=> {done.returncode}" in text
+
+
+def matches(expected: str, got: str) -> bool:
+    pattern = "".join(
+        "(?:.*\n)*?" if line.strip() == "…" else re.escape(line).replace("…", ".*") + "\n"
+        for line in expected.split("\n")[:-1]
+    )
+    return re.fullmatch(pattern, got) is not None
+
+
+def accepted(text: str, got: dict[str, str], code: int) -> str:
+    kept = BLOCK.sub(lambda match: "" if match[1] in got else match[0], text)
+    kept = re.sub(r"\n*^=> \d+$\n*", "\n", kept, flags=re.MULTILINE).rstrip() + "\n"
+    for name, body in got.items():
+        if body:
+            kept += f"\n```{name}\n{body}```\n"
+    return re.sub(r"\n{3,}", "\n\n", kept) + f"\n=> {code}\n"
