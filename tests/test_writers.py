@@ -1,0 +1,221 @@
+"""One test for all writers: the kitchen sink, nothing at all, and whatever Hypothesis can think of."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent_journal import writers
+from agent_journal.model import Conversation, Event, Item, Memory, Message
+from agent_journal.notes import Note, Notes
+from agent_journal.writers import Run
+from tests import cddl, unified_schema
+from tests.cases import leaves
+from tests.models import items as any_items
+
+HERE = Path(__file__).parent / "writers"
+NAMES = sorted(writers.discover())
+every_writer = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def kitchen_sink() -> list[Item]:
+    data = (HERE / "kitchen_sink.json").read_bytes()
+    return msgspec.json.decode(data, type=list[Conversation | Memory])
+
+
+def written(name: str, items: Iterable[Item]) -> tuple[bytes, list[Note]]:
+    """What a writer makes of items, in a run that is always the same one."""
+    notes = Notes()
+    run = Run(
+        note=notes,
+        started_at="2026-11-01T12:00:00Z",
+        program="agent-journal/1.2.3",
+        names={"kitchen": {"unified": "claude_code", "record": "kitchen-cli"}},
+        titles={"kitchen": "The Kitchen", "pantry": "The Pantry"},
+    )
+    out = io.BytesIO()
+    writers.get(name).write(items, out, run)
+    return out.getvalue(), notes.kept
+
+
+def documents(data: bytes) -> list[Any]:
+    """What was written in lines, decoded."""
+    return [json.loads(line) for line in data.split(b"\n") if line]
+
+
+def unified_errors(data: bytes) -> list[str]:
+    return [error for document in documents(data) for error in unified_schema.check(document)]
+
+
+def record_errors(data: bytes) -> list[str]:
+    return [error for record in documents(data) for error in cddl.check(record)]
+
+
+def json_errors(data: bytes) -> list[str]:
+    """Each line must be an item of the model."""
+    again(data)
+    return []
+
+
+def syntax_errors(data: bytes) -> list[str]:
+    """The least that can be said of a target that is JSON and has no schema here."""
+    try:
+        json.loads(data) if data.strip() else None
+    except ValueError as error:
+        return [str(error)]
+    return []
+
+
+ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
+    "agent-record": record_errors,
+    "json": json_errors,
+    "unified": unified_errors,
+}
+
+
+def errors_of(name: str, data: bytes) -> list[str]:
+    return ERRORS_OF.get(name, syntax_errors)(data)
+
+
+@every_writer
+def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
+    data, notes = written(name, kitchen_sink())
+    noted = [str(note) for note in notes]
+    golden = HERE / name / f"expected{writers.get(name).INFO.suffix}"
+    golden_notes = HERE / name / "expected.notes.json"
+    if request.config.getoption("--accept"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_bytes(data)
+        golden_notes.write_text(json.dumps(noted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    assert golden.read_bytes() == data
+    assert json.loads(golden_notes.read_text(encoding="utf-8")) == noted
+    assert [] == errors_of(name, data)
+
+
+def test_every_folder_has_a_writer() -> None:
+    assert {folder.name for folder in HERE.iterdir() if folder.is_dir()} == set(NAMES)
+
+
+@every_writer
+def test_info_is_complete(name: str) -> None:
+    info = writers.get(name).INFO
+
+    assert info.name == name
+    assert info.title
+    assert info.suffix.startswith(".")
+    assert info.evidence
+
+
+@every_writer
+def test_nothing_is_valid_too(name: str) -> None:
+    data, notes = written(name, [])
+
+    assert [] == errors_of(name, data)
+    assert [] == notes
+
+
+@every_writer
+def test_a_conversation_with_nothing_in_it(name: str) -> None:
+    data, _ = written(name, [Conversation(id="", source="")])
+
+    assert data
+    assert [] == errors_of(name, data)
+
+
+@every_writer
+def test_items_are_taken_one_by_one(name: str) -> None:
+    """A writer of lines has written an item before it asks for the next one."""
+    if writers.get(name).INFO.layout != "lines":
+        pytest.skip("a document is written as a whole")
+    out = io.BytesIO()
+    sizes: list[int] = []
+
+    def watched() -> Iterable[Item]:
+        for number in range(3):
+            sizes.append(out.tell())
+            yield Conversation(id=f"c{number}", source="kitchen")
+
+    writers.get(name).write(watched(), out, Run(note=Notes(), started_at="", program="p/1"))
+
+    assert 0 == sizes[0] < sizes[1] < sizes[2]
+
+
+@every_writer
+def test_writing_twice_is_equal(name: str) -> None:
+    assert written(name, kitchen_sink()) == written(name, kitchen_sink())
+
+
+@every_writer
+def test_deeply_nested_values(name: str) -> None:
+    """As deep as they can be read."""
+    depth = 900
+    nested = msgspec.json.decode(b"[" * depth + b"]" * depth)
+    message = Message(id="1", role="user", extra={"deep": nested}, native=nested)
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
+
+    assert data
+
+
+@every_writer
+def test_long_chains(name: str) -> None:
+    """A chain of messages is a chain, not a stack."""
+    timeline: list[Message | Event] = [
+        Message(id=str(number), role="user", parent_id=str(number - 1) if number else None)
+        for number in range(20_000)
+    ]
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=timeline)])
+
+    assert [] == errors_of(name, data)
+
+
+@settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(items=st.lists(any_items, max_size=3))
+def test_any_model_in_every_format(items: list[Item]) -> None:
+    for name in NAMES:
+        data, _ = written(name, items)
+
+        assert [] == errors_of(name, data), name
+        if name == "json":
+            assert items == again(data)
+
+
+def again(data: bytes) -> list[Item]:
+    """The items that were written as lines of the model."""
+    return [msgspec.json.decode(line, type=Conversation | Memory) for line in data.split(b"\n") if line]
+
+
+def test_json_brings_the_kitchen_sink_back() -> None:
+    data, notes = written("json", kitchen_sink())
+
+    assert kitchen_sink() == again(data)
+    assert [] == notes
+
+
+# What the unified form has in other words: moments in milliseconds, and what is no fact of the source.
+REWORDED = {"type", "role", "shape", "relation", "at", "started_at", "updated_at", "rating", "kind", "key"}
+
+
+def test_unified_loses_no_text() -> None:
+    for item in kitchen_sink():
+        if isinstance(item, Memory):
+            continue
+        data, _ = written("unified", [item])
+        texts = {text for _, text in leaves(documents(data))}
+        model = json.loads(msgspec.json.encode(item))
+        for entry in model.get("timeline", []):
+            entry.pop("native", None)
+        lost = [(key, text) for key, text in leaves(model) if key not in REWORDED and text not in texts]
+
+        # Arguments that came as JSON text are an object; the name of the platform is the schema's.
+        assert [] == [(key, text) for key, text in lost if not text.startswith('{"') and key != "source"]
