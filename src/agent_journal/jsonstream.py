@@ -46,8 +46,8 @@ _SURROGATE = re.compile(
     r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))",
     re.DOTALL,
 )
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{\]},]', re.DOTALL)
+# A string, which may be cut by the end of the text, or a bracket or comma outside of strings.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|(?P<cut>\\?\Z))|[\[{\]},]', re.DOTALL)
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _LONGEST_TOKEN = 32
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -251,17 +251,22 @@ def elements(source: Source, note: Notes, key: str | None = None) -> Iterator[tu
     A file that is one object counts as an array of it, unless a key is asked for.
     """
     with utf8(source) as stream:
-        window = _Window(stream)
-        if key is not None and not window.enter(key, note):
-            return
-        if window.skip_comments() != b"[":
-            if window.peek():
-                value = window.value(note, "[0]")
-                if value is not BAD:
-                    yield 0, value
-            return
-        window.advance(1)
-        yield from _array(window, note)
+        yield from elements_in(stream, note, key)
+
+
+def elements_in(stream: Stream, note: Notes, key: str | None = None) -> Iterator[tuple[int, Any]]:
+    """The same for a stream of UTF-8."""
+    window = _Window(stream)
+    if key is not None and not window.enter(key, note):
+        return
+    if window.skip_comments() != b"[":
+        if window.peek():
+            value = window.value(note, "[0]")
+            if value is not BAD:
+                yield 0, value
+        return
+    window.advance(1)
+    yield from _array(window, note)
 
 
 def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
@@ -461,6 +466,8 @@ class _Window:
         seen, depth = 0, 0
         while True:
             for token in _TOKEN.finditer(self._data, self._at + seen):
+                if token["cut"] is not None:
+                    break  # it is looked at again when the window has grown
                 seen = token.end() - self._at
                 if token[0] in (b"[", b"{"):
                     depth += 1
@@ -468,7 +475,6 @@ class _Window:
                     depth -= 1
                     if depth <= 0:
                         return self._at + seen
-            # A string that the end of the window cuts is no token yet; it is looked at again, whole.
             if len(self._data) - self._at > MAX_RECORD_BYTES or not self._grow():
                 return None
 
@@ -521,7 +527,7 @@ def mended(head: bytes) -> bytes:
     """
     stack: list[bytes] = []
     end = 0
-    for token in _STRUCTURE.finditer(head):
+    for token in _TOKEN.finditer(head):
         byte = token[0]
         if byte == b",":
             end = token.start()

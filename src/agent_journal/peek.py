@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from agent_journal.source import HEAD_BYTES
 if TYPE_CHECKING:
     from agent_journal.source import Source
 
-_MOST_RECORDS = 50
+_MOST_RECORDS = 20
+# With fewer whole records than this, the one that the end of the head cuts is looked at too.
+_FEW_RECORDS = 5
 
 
 class Peek:
@@ -81,10 +84,13 @@ class Peek:
 
         The last one may be cut; it then has the members that lie within the head.
         """
-        found = self._lines() if self.opening != "[" else self.value
-        if not isinstance(found, list):
-            return ()
+        found = self._lines() if self.opening != "[" else self._elements()
         return tuple(record for record in found[:_MOST_RECORDS] if isinstance(record, dict))
+
+    def _elements(self) -> list[Any]:
+        if isinstance(self.value, list):
+            return self.value
+        return [value for _, value in jsonstream.elements_in(io.BytesIO(self._text), Notes())]
 
     def _lines(self) -> list[Any]:
         if self.opening != "{":
@@ -92,10 +98,10 @@ class Peek:
         whole = self._text.split(b"\n")
         cut = whole.pop() if self.is_cut else b""
         found = [_decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
+        if cut and len(found) < _FEW_RECORDS:
+            found.append(_decoded(jsonstream.mended(cut)))
         good = [value for value in found if isinstance(value, dict)]
-        if good:
-            return good
-        return [self.value] if isinstance(self.value, dict) else [_decoded(jsonstream.mended(cut))]
+        return good or [self.value]
 
     @cached_property
     def is_empty(self) -> bool:

@@ -76,7 +76,7 @@ class Source(Protocol):
         """The bytes from the beginning, as a stream."""
 
     def children(self) -> Sequence[Source]:
-        """Files and folders directly below, sorted by name; none for a file."""
+        """Files, then folders directly below, each sorted by name; none for a file."""
 
     def companion(self, *names: str) -> Source | None:
         """A file beside this one (below it, for a folder), or None; `..` goes up.
@@ -199,7 +199,7 @@ class Folder:
 
     def children(self) -> Sequence[Source]:
         try:
-            entries = sorted(os.scandir(self.location), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(self.location), key=_files_first)
         except OSError as error:
             raise UnreadableSource(self.label, _reason(error)) from error
         found: list[Source] = []
@@ -362,6 +362,10 @@ def opened(file: Source) -> Source:
 def _is_zip(file: Source) -> bool:
     with file.open() as stream:
         return stream.read(4) in {b"PK\x03\x04", b"PK\x05\x06"}
+
+
+def _files_first(entry: os.DirEntry[str]) -> tuple[bool, str]:
+    return entry.is_dir(follow_symlinks=False), entry.name
 
 
 def _is_special(entry: os.DirEntry[str]) -> bool:

@@ -63,7 +63,8 @@ class Archive:
 
     def listing(self, folder: str) -> Iterator[tuple[str, bool]]:
         """Path inside the zip, and whether it is a folder, of everything directly in a folder."""
-        for name, is_folder in sorted(self._folders.get(folder, {}).items()):
+        below = self._folders.get(folder, {})
+        for is_folder, name in sorted((is_folder, name) for name, is_folder in below.items()):
             yield (f"{folder}/{name}" if folder else name), is_folder
 
     def open(self, inside: str) -> Stream:

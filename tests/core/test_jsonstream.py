@@ -46,8 +46,9 @@ def test_elements_are_those_of_the_array_however_it_is_laid_out_and_cut_into_blo
 @given(st.lists(records, min_size=2, max_size=6), st.data(), st.integers(1, 64))
 def test_one_bad_element_costs_one_element(array: list[Any], data: st.DataObject, block: int) -> None:
     bad = data.draw(st.integers(1, len(array) - 1))
+    array[bad - 1]["body"] = ["]}", "[{", 'x"]}']
     broken = data.draw(
-        st.sampled_from([b'{"title":"x","body":nul}', b'{"title":"x" "body":1}', b'{"title":"x",}'])
+        st.sampled_from([b'{"title":"x","body":nul}', b'{"title":"x" "body":1}', b'{"title":"x",}', b'{"title":"]}\\"[","body":[nul,"}"]}'])
     )
     parts = [dumped(element, (None, (",", ":")), ascii_only=True) for element in array]
     parts[bad] = broken
