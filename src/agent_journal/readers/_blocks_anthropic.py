@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 ToolKinds = dict[str, ToolKind]
+
+# Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
+# what a search found.
+_KEPT_WHOLE = ("compaction", "fallback", "search_result", "web_search_result", "tool_reference")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
 
@@ -48,8 +52,9 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
     if block.__class__ is not dict:
         return Other(data=block)
     kind = block.get("type")
-    if kind == "text" and block.__class__ is dict and len(block) == 2 and block.get("text").__class__ is str:  # noqa: PLR2004
-        return Text(text=block["text"])
+    plain = _plain(kind, block, tool_kinds)
+    if plain is not None:
+        return plain
     fields = Fields(dict(block), note, where)
     fields.take("type")
     match kind:
@@ -65,8 +70,26 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
             return _call(kind, fields, tool_kinds)
         case str() if kind.endswith("tool_result"):
             return _result(kind, fields, tool_kinds)
-    note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
+    if kind not in _KEPT_WHOLE:
+        note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
     return Other(data=block, name=kind if isinstance(kind, str) else None)
+
+
+def _plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
+    """The block kinds that logs are full of, if they have nothing but their usual fields; else None."""
+    size = len(block)
+    if kind == "text":
+        if size == 2 and (text := block.get("text")).__class__ is str:  # noqa: PLR2004 (type and text)
+            return Text(text=text)
+    elif kind == "tool_use":
+        name, call_id = block.get("name"), block.get("id")
+        if size == 4 and name.__class__ is str and call_id.__class__ is str and "input" in block:  # noqa: PLR2004 (and type)
+            return ToolCall(call_id=call_id, name=name, input=block["input"], kind=tool_kinds.get(name))
+    elif kind == "tool_result":
+        call_id, output, is_error = block.get("tool_use_id"), block.get("content"), block.get("is_error")
+        if call_id.__class__ is str and output.__class__ is str and size == 3 + (is_error.__class__ is bool):
+            return ToolResult(call_id=call_id, output=output, is_error=is_error)
+    return None
 
 
 def _text(fields: Fields, block: dict[str, Any]) -> Part:

@@ -1,0 +1,97 @@
+"""Server-sent events as traces keep them: raw lines, folded into the answer that was streamed.
+
+Each dialect folds into the body that the same call would have given without streaming, so that nothing
+behind this has to know how an answer arrived.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal import jsonstream
+from agent_journal.notes import Kind, Notes
+from agent_journal.readers._stream_anthropic import EVENTS, MessageStream
+from agent_journal.readers._stream_openai import CompletionStream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What else the event stream format has: comments, and fields that only repeat or pace the data.
+_SILENT = (":", "event:", "id:", "retry:")
+
+
+class Folded(NamedTuple):
+    """The body a stream adds up to, and the error it ended with."""
+
+    body: dict[str, Any]
+    error: Any
+
+
+def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
+    """The answer that raw lines stream, in whichever dialect they are.
+
+    Events of no known kind are kept under `events`, lines that belong to no event under `sse_lines`.
+    """
+    stream = MessageStream(note, where) if speaks_anthropic(lines) else CompletionStream(note, where)
+    strays: list[Any] = []
+    for place, line in enumerate(lines):
+        data = data_of(line)
+        if data is not None:
+            event = jsonstream.decode(data.encode(), note, f"{where} sse_lines[{place}]")
+            if event.__class__ is dict:
+                stream.add(event)
+            elif event is not jsonstream.BAD:
+                strays.append(line)
+        elif not _is_silent(line):
+            strays.append(line)
+    body, error = stream.body(), stream.error
+    return _with_strays(body, error, strays, note, where) if strays else Folded(body, error)
+
+
+def data_of(line: Any) -> str | None:
+    """What a `data:` line carries; None for any other line and for the `[DONE]` that ends a stream."""
+    if line.__class__ is not str or not line.startswith("data:"):
+        return None
+    data: str = line[5:].strip()
+    return data if data and data != "[DONE]" else None
+
+
+def _is_silent(line: Any) -> bool:
+    return line.__class__ is str and (
+        not line.strip() or line.startswith(_SILENT) or line.startswith("data:")
+    )
+
+
+def _with_strays(
+    body: dict[str, Any], error: Any, strays: list[Any], note: Notes, where: int | str
+) -> Folded:
+    """An answer whose lines are not all events: a refused stream is an ordinary error body, line by line."""
+    if not body and error is None and all(line.__class__ is str for line in strays):
+        whole = jsonstream.decode("\n".join(strays).encode(), Notes(), where)
+        if whole.__class__ is dict:
+            return Folded(whole, None)
+    note(Kind.UNKNOWN_TYPE, where, f"{len(strays)} lines of the stream are no events")
+    return Folded({**body, "sse_lines": strays}, error)
+
+
+def speaks_anthropic(lines: Any) -> bool:
+    """Whether the first line that can tell is an event of the Messages API, not a chunk with `choices`."""
+    if lines.__class__ is not list:
+        return False
+    return next((told for told in map(_tells, _events(lines)) if told is not None), False)
+
+
+def _tells(event: dict[str, Any]) -> bool | None:
+    if isinstance(kind := event.get("type"), str) and kind in EVENTS:
+        return True
+    return False if "choices" in event else None
+
+
+def _events(lines: list[Any]) -> Iterator[dict[str, Any]]:
+    """Every event that can be decoded; what cannot is noted when the stream is folded."""
+    unheard = Notes()
+    for line in lines:
+        data = data_of(line)
+        event = jsonstream.BAD if data is None else jsonstream.decode(data.encode(), unheard, "")
+        if event.__class__ is dict:
+            yield event

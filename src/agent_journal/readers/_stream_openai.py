@@ -1,0 +1,265 @@
+"""Chunks of a streamed chat completion, added up to the completion.
+
+Known from recorded streams up to November 2026: OpenAI, Azure, DeepSeek, Mistral, Perplexity, xAI.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+
+# Texts that arrive in pieces.
+_TEXTS = ("refusal", "reasoning_content", "reasoning")
+# What is the same in every chunk, or made up anew for each; the first is what the whole answer has.
+_FIRST = frozenset({"id", "model", "created", "object"})
+# Told elsewhere; and OpenAI pads chunks to hide their length.
+_NOT_STATED = frozenset({"choices", "error", "obfuscation"})
+
+
+class CompletionStream:
+    """Adds up chunks; choices by their index, tool calls by theirs."""
+
+    def __init__(self, note: Notes, where: int | str) -> None:
+        self.error: Any = None
+        self._note = note
+        self._where = where
+        self._body: dict[str, Any] = {}
+        self._choices: dict[int, _Choice] = {}
+        self._unknown: list[dict[str, Any]] = []
+
+    def add(self, chunk: dict[str, Any]) -> None:
+        """Take in the next chunk."""
+        choices = chunk.get("choices")
+        if chunk.get("error") is not None:
+            self.error = chunk["error"] if self.error is None else self.error
+        elif choices.__class__ is not list:
+            self._keep(chunk)
+            return
+        for key, value in chunk.items():
+            if value is not None and value != "" and key not in _NOT_STATED:
+                self._state(key, value)
+        for place, choice in enumerate(choices if choices.__class__ is list else ()):
+            if choice.__class__ is dict:
+                self._choice(choice, place).add(choice)
+            else:
+                self._keep({"choices": [choice]})
+
+    def _choice(self, raw: dict[str, Any], place: int) -> _Choice:
+        index = raw.get("index")
+        return self._choices.setdefault(index if index.__class__ is int else place, _Choice())
+
+    def _state(self, key: str, value: Any) -> None:
+        if key not in _FIRST or not self._body.get(key):
+            self._body[key] = value
+
+    def _keep(self, chunk: dict[str, Any]) -> None:
+        if not self._unknown:
+            kind = chunk.get("type") or chunk.get("object")
+            self._note(Kind.UNKNOWN_TYPE, self._where, f"event {str(kind)[:60]!r} in a stream")
+        self._unknown.append(chunk)
+
+    def body(self) -> dict[str, Any]:
+        """The completion so far; nothing if no choice came."""
+        body = dict(self._body)
+        if self._choices:
+            body["choices"] = [
+                {"index": index, **choice.whole()} for index, choice in sorted(self._choices.items())
+            ]
+        if self._unknown:
+            body["events"] = self._unknown
+        return body
+
+
+class _Choice:
+    """One of the answers, as its deltas arrive."""
+
+    def __init__(self) -> None:
+        self._state: dict[str, Any] = {}
+        self._role = "assistant"
+        self._content: list[Any] = []
+        self._texts: dict[str, list[str]] = {}
+        self._lists: dict[str, list[Any]] = {}
+        self._calls = _Calls()
+        self._function: dict[str, Any] = {}
+        self._audio: dict[str, Any] = {}
+        self._rest: dict[str, list[Any]] = {}
+
+    def add(self, raw: dict[str, Any]) -> None:
+        for key, value in raw.items():
+            if key == "delta" and value.__class__ is dict:
+                self._add_delta(value)
+            elif key == "logprobs" and value.__class__ is dict:
+                self._state["logprobs"] = _joined(self._state.get("logprobs"), value)
+            elif value is not None and key not in {"index", "delta"}:
+                self._state[key] = value
+
+    def _add_delta(self, delta: dict[str, Any]) -> None:
+        for key, value in delta.items():
+            match key, value:
+                case (_, None) | ("index", _):
+                    continue
+                case "role", str():
+                    self._role = value or self._role
+                case "content", str() | list():
+                    self._content.extend([value] if isinstance(value, str) else value)
+                case "tool_calls", list():
+                    self._calls.add(value)
+                case "function_call", dict():
+                    self._function = _joined(self._function, value)
+                case "audio", dict():
+                    self._audio = _joined(self._audio, value)
+                case "reasoning_details", list():
+                    _add_details(self._lists.setdefault(key, []), value)
+                case "annotations", list():
+                    self._lists.setdefault(key, []).extend(value)
+                case _, str() if key in _TEXTS:
+                    self._texts.setdefault(key, []).append(value)
+                case _:
+                    self._rest.setdefault(key, []).append(value)
+
+    def whole(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": self._role, "content": _content(self._content)}
+        message |= {key: text for key, pieces in self._texts.items() if (text := "".join(pieces))}
+        message |= self._lists
+        if calls := self._calls.whole():
+            message["tool_calls"] = calls
+        if self._function:
+            message["function_call"] = self._function
+        if self._audio:
+            message["audio"] = self._audio
+        for key, values in self._rest.items():
+            message[key] = values if any(value != values[0] for value in values) else values[0]
+        return {"message": message, **self._state}
+
+
+def _content(pieces: list[Any]) -> str | list[Any] | None:
+    """Content as the API gives it without streaming: null if empty, a list where parts came (Mistral)."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces) or None
+    parts: list[Any] = []
+    for piece in pieces:
+        part = {"type": "text", "text": piece} if isinstance(piece, str) else piece
+        last = parts[-1] if parts else None
+        if last is not None and (kind := _kind(part)) in {"text", "thinking"} and kind == _kind(last):
+            parts[-1] = _joined(last, part)
+        elif part != {"type": "text", "text": ""}:
+            parts.append(part)
+    return parts
+
+
+def _kind(part: Any) -> Any:
+    return part.get("type") if isinstance(part, dict) else None
+
+
+def _joined(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any]:
+    """Two pieces of one object: texts and lists are put together, anything else is replaced."""
+    whole = dict(before or {})
+    for key, value in after.items():
+        known: Any = whole.get(key)
+        if key in {"type", "id", "name"} and known:
+            continue
+        if known.__class__ is value.__class__ and value.__class__ in {str, list}:
+            whole[key] = known + value
+        elif value is not None:
+            whole[key] = value
+    return whole
+
+
+def _add_details(details: list[Any], pieces: list[Any]) -> None:
+    """OpenRouter's reasoning: pieces with the same type and index belong together."""
+    for piece in pieces:
+        last = details[-1] if details else None
+        if isinstance(piece, dict) and isinstance(last, dict) and _same_detail(last, piece):
+            constant = {key: piece[key] for key in ("format", "index") if key in piece}
+            text = {key: value for key, value in piece.items() if key not in constant}
+            details[-1] = _joined(last, text) | constant
+        else:
+            details.append(piece)
+
+
+def _same_detail(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return (one.get("type"), one.get("index")) == (other.get("type"), other.get("index"))
+
+
+class _Calls:
+    """Tool calls as their fragments arrive: id and name come first, arguments in pieces."""
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._strange: list[Any] = []
+
+    def add(self, fragments: list[Any]) -> None:
+        for fragment in fragments:
+            if fragment.__class__ is dict:
+                self._call_of(fragment).add(fragment)
+            else:
+                self._strange.append(fragment)
+
+    def _call_of(self, fragment: dict[str, Any]) -> _Call:
+        index, call_id = fragment.get("index"), fragment.get("id")
+        begun: _Call | None
+        if index.__class__ is int:
+            begun = self._by_index.get(index)
+        elif call_id:
+            begun = next((call for call in self._calls if call.id == call_id), None)
+        else:
+            begun = self._calls[-1] if self._calls and not _name(fragment) else None
+        # Some services give each whole call the same index; a new id with a name is a new call.
+        if begun is None or (call_id and begun.id and call_id != begun.id and _name(fragment)):
+            begun = _Call(index if index.__class__ is int else None)
+            self._calls.append(begun)
+            if begun.index is not None:
+                self._by_index[begun.index] = begun
+        return begun
+
+    def whole(self) -> list[Any]:
+        """The calls in the order of their index."""
+        last = len(self._calls)
+        ordered = sorted(self._calls, key=lambda call: last if call.index is None else call.index)
+        return [*(call.whole() for call in ordered), *self._strange]
+
+
+class _Call:
+    def __init__(self, index: int | None) -> None:
+        self.index = index
+        self._raw: dict[str, Any] = {}
+        self._kind: str | None = None
+        self._inner: dict[str, Any] = {}
+        self._pieces: list[Any] = []
+
+    @property
+    def id(self) -> Any:
+        return self._raw.get("id")
+
+    def add(self, fragment: dict[str, Any]) -> None:
+        for key, value in fragment.items():
+            if key in {"function", "custom"} and isinstance(value, dict):
+                self._kind = key
+                self._add_inner(value)
+            elif key != "index" and value is not None and not self._raw.get(key):
+                self._raw[key] = value
+
+    def _add_inner(self, inner: dict[str, Any]) -> None:
+        for key, value in inner.items():
+            if key in {"arguments", "input"} and value is not None:
+                self._pieces.append(value)
+            elif value is not None and not self._inner.get(key):
+                self._inner[key] = value
+
+    def whole(self) -> dict[str, Any]:
+        if self._kind is None:
+            return self._raw
+        text = all(isinstance(piece, str) for piece in self._pieces)
+        told = "".join(self._pieces) if text else self._pieces[-1]
+        inner = {**self._inner, "input" if self._kind == "custom" else "arguments": told}
+        return {"type": self._kind, **self._raw, self._kind: inner}
+
+
+def _name(fragment: dict[str, Any]) -> Any:
+    inner = fragment.get("function") or fragment.get("custom")
+    return inner.get("name") if isinstance(inner, dict) else None

@@ -1,0 +1,223 @@
+"""One dialogue as its calls come in: every message once, every call with what it sent and what it got."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
+
+from agent_journal import times
+from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
+from agent_journal.readers import _messages_openai
+from agent_journal.readers.api_trace.dialects import difference
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+    from agent_journal.readers.api_trace.answer import Reply
+    from agent_journal.readers.api_trace.exchange import Exchange, Sent
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class Step(NamedTuple):
+    """A message on the way through a dialogue: the place it leads to, the message, a hash of its form."""
+
+    place: int
+    sent: Sent
+    form: bytes
+
+
+class Way(NamedTuple):
+    """Where an exchange goes: its name, the steps of what was sent, the places of what came back."""
+
+    name: str
+    system: list[Step]
+    prompt: list[Step]
+    replies: list[tuple[int, bytes]]
+    tools: list[int]
+
+
+class _Kept(NamedTuple):
+    """A message of the timeline and the form in which it was first seen."""
+
+    id: str
+    raw: Any
+    form: bytes
+
+
+class Dialogue:
+    """Grows by one exchange at a time; parents always come before their children."""
+
+    def __init__(self, conversation_id: str, source: str, note: Notes, *, is_made: bool) -> None:
+        self._id = conversation_id
+        self._source = source
+        self._is_made = is_made
+        self._note = note
+        self._timeline: list[Message] = []
+        self._ids: set[str] = set()
+        self._kept: dict[int, _Kept] = {}
+        self._system: dict[int, _Kept] = {}
+        self._tools: dict[int, Tool] = {}
+        self._requests: list[Request] = []
+        self._moments: list[tuple[datetime, str]] = []
+        self._latest: tuple[datetime, str | None] = (_LONG_AGO, None)
+
+    def add(self, exchange: Exchange, way: Way) -> None:
+        """Take in an exchange."""
+        changed: dict[int, Bag] = {}
+        system = [self._prompted(step, exchange, way.name, changed) for step in way.system]
+        prompt_id: str | None = None
+        for step in way.prompt:
+            kept = self._kept.get(step.place)
+            if kept is None:
+                kept = self._said(step, exchange, f"{way.name}-{step.sent.place}", prompt_id)
+                self._kept[step.place] = kept
+            elif kept.form != step.form:
+                _compare(step, kept, changed)
+            prompt_id = kept.id
+        replies = self._replies(exchange, way, prompt_id)
+        self._see(exchange, replies[0] if replies else prompt_id)
+        self._requests.append(
+            Request(
+                id=exchange.id,
+                index=exchange.index,
+                api=exchange.dialect.name,
+                at=exchange.at,
+                model=exchange.model,
+                duration_ms=exchange.duration_ms,
+                system=system,
+                prompt_id=prompt_id,
+                response_ids=replies,
+                tools=self._offered(exchange, way.tools),
+                error=exchange.error,
+                extra=_with_changes(exchange.extra, changed),
+            )
+        )
+
+    def _prompted(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
+        """The id of a system prompt, which stands outside of the chain."""
+        kept = self._system.get(step.place)
+        if kept is None:
+            kept = self._said(step, exchange, f"{name}-system", None)
+            self._system[step.place] = kept
+        elif kept.form != step.form:
+            _compare(step, kept, changed)
+        return kept.id
+
+    def _said(self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None) -> _Kept:
+        """Put a message that was not seen before on the timeline."""
+        role, parts, native, extra = step.sent.dialect.said(step.sent.raw, self._note, exchange.where)
+        message = Message(
+            id=self._free(message_id),
+            made_id=True,
+            parent_id=parent_id,
+            role=role,
+            at=exchange.at,
+            parts=parts,
+            native=native,
+            extra=extra,
+        )
+        self._timeline.append(message)
+        return _Kept(message.id, step.sent.raw, step.form)
+
+    def _replies(self, exchange: Exchange, way: Way, parent_id: str | None) -> list[str]:
+        """Put what came back on the timeline. Two equal answers are two messages: each was paid for."""
+        found: list[str] = []
+        answered = zip(exchange.answer.replies, way.replies, strict=True)
+        usage = exchange.answer.usage
+        for reply, (place, form) in answered:
+            message = self._reply(reply, exchange, self._free(f"{way.name}-response"), parent_id, usage)
+            self._timeline.append(message)
+            if message.parts and (not found or place not in self._kept):
+                # Who goes on from here goes on from this answer; of equal choices, from the first.
+                self._kept[place] = _Kept(message.id, reply.raw, form)
+            found.append(message.id)
+            usage = None
+        return found
+
+    def _reply(
+        self, reply: Reply, exchange: Exchange, message_id: str, parent_id: str | None, usage: Usage | None
+    ) -> Message:
+        role, parts, native, extra = reply.said
+        if usage is not None and usage.key is None:
+            usage = replace(usage, key=exchange.id or message_id)
+        return Message(
+            id=message_id,
+            made_id=True,
+            parent_id=parent_id,
+            role=role,
+            at=_ended(exchange),
+            model=exchange.answer.model or (exchange.model if parts else None),
+            stop_reason=reply.stop_reason,
+            response_id=exchange.answer.id,
+            parts=parts,
+            usage=usage,
+            native=native,
+            extra=extra,
+        )
+
+    def _free(self, message_id: str) -> str:
+        """The id, with a number behind it from the second on."""
+        count, found = 1, message_id
+        while found in self._ids:
+            count += 1
+            found = f"{message_id}-{count}"
+        self._ids.add(found)
+        return found
+
+    def _offered(self, exchange: Exchange, numbers: list[int]) -> list[int]:
+        """Where the tools of a request are among those of the conversation."""
+        for number, raw in zip(numbers, exchange.tools, strict=True):
+            if number not in self._tools:
+                self._tools[number] = _messages_openai.tool(raw, self._note, exchange.where)
+        places = {number: place for place, number in enumerate(self._tools)}
+        return [places[number] for number in numbers]
+
+    def _see(self, exchange: Exchange, leaf_id: str | None) -> None:
+        at = times.parse(exchange.at) or _LONG_AGO
+        for moment in (exchange.at, _ended(exchange)):
+            if moment is not None and (parsed := times.parse(moment)) is not None:
+                self._moments.append((parsed, moment))
+        if at >= self._latest[0]:
+            self._latest = (at, leaf_id)
+
+    def conversation(self) -> Conversation:
+        """The dialogue as a whole."""
+        return Conversation(
+            id=self._id,
+            source=self._source,
+            made_id=self._is_made,
+            started_at=min(self._moments)[1] if self._moments else None,
+            updated_at=max(self._moments)[1] if self._moments else None,
+            shape="tree",
+            head_id=self._latest[1],
+            timeline=[*self._timeline],
+            tools=[*self._tools.values()],
+            requests=self._requests,
+        )
+
+
+def _ended(exchange: Exchange) -> str | None:
+    """When the answer was there."""
+    if exchange.at is None or exchange.duration_ms is None:
+        return None
+    return times.plus_ms(exchange.at, exchange.duration_ms)
+
+
+def _compare(step: Step, kept: _Kept, changed: dict[int, Bag]) -> None:
+    """Remember what a message says in this request that the one on the timeline does not."""
+    if found := difference(step.sent.raw, kept.raw, step.sent.dialect.told):
+        changed[step.sent.place] = found
+
+
+def _with_changes(extra: Bag, changed: dict[int, Bag]) -> Bag:
+    """What else a record says, with what its messages say here alone: `request.messages.<place>`."""
+    if changed:
+        request = extra.setdefault("request", {})
+        system = changed.pop(-1, None)
+        if system is not None:
+            request["system"] = system["content"]
+        if changed:
+            request["messages"] = {str(place): found for place, found in changed.items()}
+    return extra

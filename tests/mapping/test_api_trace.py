@@ -1,0 +1,705 @@
+"""API traces: how a record's dialect is told, how calls become dialogues, that nothing breaks the reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal import tree
+from agent_journal.model import Conversation, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.notes import Notes
+from agent_journal.peek import Peek
+from agent_journal.readers import api_trace
+from tests.memory_source import Bytes
+
+Raw = dict[str, Any]
+USER = {"role": "user", "content": "Hello"}
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def read(records: Iterable[Any], version: str = "auto", notes: Notes | None = None) -> list[Conversation]:
+    data = json.dumps([*records]).encode()
+    found = list(api_trace.read(Bytes(data), version, Notes() if notes is None else notes))
+    return [item for item in found if isinstance(item, Conversation)]
+
+
+def only(record: Raw, version: str = "auto", notes: Notes | None = None) -> Conversation:
+    (conversation,) = read([record], version, notes)
+    return conversation
+
+
+def reply_of(response: Any, messages: list[Raw] | None = None) -> Message:
+    conversation = only({"id": "r", "request": {"messages": messages or [USER]}, "response": response})
+    by_id = {message.id: message for message in tree.messages(conversation)}
+    return by_id[conversation.requests[0].response_ids[0]]
+
+
+def sse(*events: Any) -> Raw:
+    return {"stream": True, "sse_lines": [f"data: {json.dumps(event)}" for event in events]}
+
+
+def chunk(delta: Raw, **more: Any) -> Raw:
+    return {"choices": [{"index": 0, "delta": delta}], **more}
+
+
+# Which dialect a record speaks.
+
+TOOL_CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+CLAUDE_TOOL = {"name": "f", "input_schema": {}}
+OPENAI_TOOL = {"type": "function", "function": {"name": "f", "parameters": {}}}
+
+
+def blocks(*kinds: Any) -> list[Raw]:
+    return [{"role": "user", "content": [{"type": kind} for kind in kinds]}]
+
+
+CLAUDE: dict[str, tuple[Raw, Any]] = {
+    "stream message_start": ({}, sse({"type": "message_start", "message": {}})),
+    "stream content_block_start": ({}, sse({"type": "content_block_start"})),
+    "stream content_block_delta": ({}, sse({"type": "content_block_delta"})),
+    "stream message_delta": ({}, sse({"type": "message_delta"})),
+    "stream message_stop": ({}, sse({"type": "message_stop"})),
+    "stream after ping": ({}, sse({"type": "ping"}, {"type": "message_start", "message": {}})),
+    "stream without a blank": ({}, {"stream": True, "sse_lines": ['data:{"type":"message_stop"}']}),
+    "stream after bad lines": (
+        {},
+        {"stream": True, "sse_lines": ["data: {", 'data: {"type":"message_stop"}']},
+    ),
+    "system list": ({"system": [{"type": "text", "text": "x"}]}, None),
+    "system empty list": ({"system": []}, None),
+    "first tool input_schema": ({"tools": [CLAUDE_TOOL, OPENAI_TOOL]}, None),
+    "block tool_use": ({"messages": blocks("tool_use")}, None),
+    "block tool_result": ({"messages": blocks("text", "tool_result")}, None),
+    "block thinking": ({"messages": [USER, *blocks("thinking")]}, None),
+    "undecided stream, system list": ({"system": []}, sse({"type": "ping"})),
+    "undecided stream, tool": ({"tools": [CLAUDE_TOOL]}, sse({"error": {}})),
+    # Any condition is enough, also where the stream is the other API's.
+    "stream of choices, system list": ({"system": []}, sse(chunk({"content": "x"}))),
+}
+OPENAI: dict[str, tuple[Raw, Any]] = {
+    "nothing else": ({}, None),
+    "no messages": ({"messages": None}, None),
+    "string system": ({"system": "x"}, None),
+    "stream of choices": ({}, sse(chunk({"content": "x"}))),
+    "choices before a Claude event": ({}, sse(chunk({}), {"type": "message_stop"})),
+    "event line alone": ({}, {"stream": True, "sse_lines": ["event: message_start", "data: [DONE]"]}),
+    "type of another event": ({}, sse({"type": "response.created"})),
+    "type of no text": ({}, sse({"type": ["message_start"]})),
+    "lines in one text": ({}, {"stream": True, "sse_lines": 'data: {"type": "message_start"}'}),
+    "second tool input_schema": ({"tools": [OPENAI_TOOL, CLAUDE_TOOL]}, None),
+    "empty tools": ({"tools": []}, None),
+    "tools of no objects": ({"tools": ["input_schema"]}, None),
+    "blocks of other types": ({"messages": blocks("text", "image", "image_url", ["thinking"], None)}, None),
+    "tool calls": ({"messages": [{"role": "assistant", "content": None, "tool_calls": [TOOL_CALL]}]}, None),
+    "the word in a text": ({"messages": [{"role": "user", "content": "tool_use"}]}, None),
+    "Claude's response": ({}, {"type": "message", "content": [{"type": "thinking", "thinking": "x"}]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("api", "request_body", "response"),
+    [
+        pytest.param(api, *rule, id=f"{api}: {name}")
+        for api, rules in (("claude", CLAUDE), ("openai", OPENAI))
+        for name, rule in rules.items()
+    ],
+)
+def test_dialect_of_a_record(api: str, request_body: Raw, response: Any) -> None:
+    record = {"request": {"messages": [USER], **request_body}, "response": response}
+
+    assert api == only(record).requests[0].api
+
+
+@pytest.mark.parametrize("version", ["openai", "claude"])
+def test_a_dialect_that_was_asked_for_is_every_record_s(version: str) -> None:
+    records = [
+        {"request": {"messages": [USER], **body}, "response": answer} for body, answer in CLAUDE.values()
+    ]
+
+    assert {version} == {r.api for c in read(records, version) for r in c.requests}
+
+
+def test_detection_looks_at_each_record_alone() -> None:
+    found = read(
+        [
+            {"id": "1", "request": {"messages": [USER]}},
+            {"id": "2", "request": {"messages": [USER], "system": []}},
+            {"id": "3", "request": {"messages": [USER]}},
+        ]
+    )
+
+    assert [["openai", "claude", "openai"]] == [[request.api for request in c.requests] for c in found]
+
+
+# Which files are traces.
+
+TRACE = {"id": "x", "request": {"messages": [USER]}, "response": None}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps(TRACE),
+        json.dumps(TRACE, indent=2),
+        json.dumps([TRACE]),
+        json.dumps([TRACE], indent=2),
+        f"{json.dumps(TRACE)}\n{json.dumps(TRACE)}\n",
+        f"// a comment\n{json.dumps(TRACE, indent=2)}",
+        json.dumps({"request": {"messages": []}}),
+        json.dumps({"request": {}, "response": {"stream": True, "sse_lines": []}}),
+        json.dumps({"id": "bad"}) + "\n" + json.dumps(TRACE),
+        json.dumps({"request": {"model": "x", "tools": [CLAUDE_TOOL] * 3000, "messages": [USER]}}),
+        json.dumps([{"request": {"system": "x" * 70_000, "messages": [USER]}}]),
+        json.dumps({"request": {"tools": [{"input_schema": "x" * 70_000}], "messages": [USER]}}, indent=1),
+        # The rules' own examples are indented so that their last messages look like records.
+        '{\n  "request": {\n    "messages": [\n      {"role": "tool", "content": "4"}\n    ]\n  }\n}',
+    ],
+)
+def test_traces_are_claimed(data: str) -> None:
+    assert api_trace.sniff(Peek(Bytes(data.encode()))) == "auto"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"request": "text"},
+        {"request": {"input": "Hello"}},
+        {"request": {"contents": []}},
+        {"messages": [USER]},
+        {"request": {"messages": {"role": "user"}}},
+        {"request": {"body": {"messages": [USER]}}},
+        {"request": {"headers": {}, "padding": "x" * 70_000, "messages": [USER]}},
+        {"request": {"input": "x", "padding": "x" * 70_000}},
+        {"title": "x", "request": {"model": "x", "padding": "x" * 70_000}},
+        {"log": {"entries": [TRACE]}},
+        {"interactions": [TRACE]},
+        {**TRACE, "call_type": "completion", "custom_llm_provider": "openai"},
+        {**TRACE, "CorrelationId": "1"},
+        {**TRACE, "custom_id": "1"},
+        {"requests": [TRACE], "responderUsername": "x"},
+        {"custom_id": "1", "body": {"messages": [USER]}},
+    ],
+)
+def test_other_files_are_not_claimed(record: Raw) -> None:
+    assert api_trace.sniff(Peek(Bytes(json.dumps(record).encode()))) is None
+
+
+# How calls become dialogues.
+
+
+def told(message: Message) -> Any:
+    """Who says what in a message of the model."""
+    role = message.extra.get("role", message.role)
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    calls = [(part.call_id, part.name, part.input) for part in message.parts if isinstance(part, ToolCall)]
+    results = [(part.call_id, part.output) for part in message.parts if isinstance(part, ToolResult)]
+    return role, texts, thoughts, calls, results
+
+
+def sent(raw: Raw) -> Any:
+    """Who says what in a message as it was sent."""
+    content = raw.get("content")
+    if raw["role"] == "tool":
+        return "tool", [], [], [], [(raw["tool_call_id"], content)]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    texts = [part["text"] for part in parts if part["type"] == "text" and part["text"]]
+    thoughts = [part["thinking"] for part in parts if part["type"] == "thinking"]
+    calls = [(part["id"], part["name"], part["input"]) for part in parts if part["type"] == "tool_use"]
+    calls += [
+        (c["id"], c["function"]["name"], c["function"]["arguments"]) for c in raw.get("tool_calls") or []
+    ]
+    results = [(part["tool_use_id"], part["content"]) for part in parts if part["type"] == "tool_result"]
+    return raw["role"], texts, thoughts, calls, results
+
+
+def requests_by_id(found: list[Conversation]) -> dict[str | None, list[Any]]:
+    """What each request sent, as the model has it."""
+    return {
+        request.id: [
+            told(message)
+            for message in (
+                *(tree.chain_to(conversation.timeline, system)[-1] for system in request.system),
+                *tree.chain_to(conversation.timeline, request.prompt_id or ""),
+            )
+            if isinstance(message, Message)
+        ]
+        for conversation in found
+        for request in conversation.requests
+    }
+
+
+def assert_sound(conversation: Conversation) -> None:
+    """Ids are unique, parents come first, everything a request refers to is there."""
+    ids = [entry.id for entry in conversation.timeline]
+    seen: set[str] = set()
+    for entry in conversation.timeline:
+        assert entry.parent_id is None or entry.parent_id in seen
+        seen.add(entry.id)
+    assert len(ids) == len(seen)
+    assert conversation.head_id is None or conversation.head_id in seen
+    for request in conversation.requests:
+        assert seen >= {*request.system, *request.response_ids}
+        assert request.prompt_id is None or request.prompt_id in seen
+        assert all(0 <= place < len(conversation.tools) for place in request.tools)
+
+
+class OpenAI:
+    """Messages of one dialogue in the chat dialect; the echo of an answer may look a little different."""
+
+    @staticmethod
+    def answer(text: str, *, calls: bool) -> Raw:
+        call = {"id": text, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        if calls:
+            return {"role": "assistant", "content": None, "tool_calls": [call], "refusal": None}
+        return {"role": "assistant", "content": text, "annotations": []}
+
+    @staticmethod
+    def echo(answer: Raw, *, plain: bool) -> Raw:
+        if not plain:
+            return answer
+        kept = {key: value for key, value in answer.items() if key in {"role", "content", "tool_calls"}}
+        return dict(reversed({**kept, "content": kept["content"] or ""}.items()))
+
+    @staticmethod
+    def next(answer: Raw, text: str) -> Raw:
+        calls = answer.get("tool_calls")
+        if calls:
+            return {"role": "tool", "tool_call_id": calls[0]["id"], "content": text}
+        return {"role": "user", "content": text}
+
+    @staticmethod
+    def body(system: str | None, messages: list[Raw]) -> Raw:
+        return {"messages": [*([{"role": "system", "content": system}] if system else []), *messages]}
+
+    @staticmethod
+    def response(answer: Raw) -> Raw:
+        return {"choices": [{"message": answer}]}
+
+
+class Claude:
+    """The same in blocks; cache marks move, and one text may be a string."""
+
+    @staticmethod
+    def answer(text: str, *, calls: bool) -> Raw:
+        call = {"type": "tool_use", "id": text, "name": "f", "input": {}}
+        return {"role": "assistant", "content": [call] if calls else [{"type": "text", "text": text}]}
+
+    @staticmethod
+    def echo(answer: Raw, *, plain: bool) -> Raw:
+        block = answer["content"][0]
+        if plain and block["type"] == "text":
+            return {"role": "assistant", "content": block["text"]}
+        return {"role": "assistant", "content": [{**block, **MARK}]} if plain else answer
+
+    @staticmethod
+    def next(answer: Raw, text: str) -> Raw:
+        block = answer["content"][0]
+        if block["type"] == "tool_use":
+            return {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": block["id"], "content": text}],
+            }
+        return {"role": "user", "content": text}
+
+    @staticmethod
+    def body(system: str | None, messages: list[Raw]) -> Raw:
+        return {"messages": messages, "system": [{"type": "text", "text": system}] if system else []}
+
+    @staticmethod
+    def response(answer: Raw) -> Raw:
+        return {"content": answer["content"]}
+
+
+@st.composite
+def dialogues(draw: st.DrawFn) -> list[list[Raw]]:
+    """The records of a few dialogues; each request repeats what was said before it."""
+    found: list[list[Raw]] = []
+    for number in range(draw(st.integers(1, 4))):
+        dialect: Any = draw(st.sampled_from([OpenAI, Claude]))
+        system = draw(st.sampled_from([None, "Be kind.", "Be brief."]))
+        messages: list[Raw] = [{"role": "user", "content": f"dialogue {number}"}]
+        records: list[Raw] = []
+        for turn in range(draw(st.integers(1, 5))):
+            answer = dialect.answer(f"{turn}", calls=draw(st.booleans()))
+            record = {"id": f"{number}-{turn}", "request": dialect.body(system, [*messages])}
+            if draw(st.booleans()):
+                record["response"] = dialect.response(answer)
+            records.append(record)
+            messages += [
+                dialect.echo(answer, plain=draw(st.booleans())),
+                dialect.next(answer, f"then {turn}"),
+            ]
+        found.append(records)
+    return found
+
+
+@given(dialogues(), st.randoms(use_true_random=False))
+def test_interleaved_dialogues_come_apart_again(dialogues: list[list[Raw]], random: Any) -> None:
+    waiting = [[*records] for records in dialogues]
+    records: list[Raw] = []
+    while any(waiting):
+        records.append(random.choice([left for left in waiting if left]).pop(0))
+    found = read(records)
+
+    assert {frozenset(record["id"] for record in records) for records in dialogues} == {
+        frozenset(request.id for request in conversation.requests) for conversation in found
+    }
+    assert len(dialogues) == len(found)
+    for conversation in found:
+        assert_sound(conversation)
+    assert expected_requests(records) == requests_by_id(found)
+
+
+def expected_requests(records: list[Raw]) -> dict[str | None, list[Any]]:
+    def all_of(body: Raw) -> list[Raw]:
+        system = body.get("system")
+        return [*([{"role": "system", "content": system}] if system else []), *body["messages"]]
+
+    return {record["id"]: [sent(raw) for raw in all_of(record["request"])] for record in records}
+
+
+@given(dialogues())
+def test_each_message_is_kept_once(dialogues: list[list[Raw]]) -> None:
+    """One user or tool message per request, one answer per turn that has one (or is repeated later)."""
+    for conversation, records in zip(read([r for d in dialogues for r in d]), dialogues, strict=True):
+        answers = sum("response" in record for record in records[:-1]) + ("response" in records[-1])
+        repeated = sum("response" not in record for record in records[:-1])
+        systems = len({tuple(request.system) for request in conversation.requests if request.system})
+        assert systems + len(records) + answers + repeated == len(conversation.timeline)
+
+
+def naive(records: list[Raw]) -> list[list[int]]:
+    """The rule in plain words: the longest whole earlier prompt that a prompt begins with, the latest."""
+    homes: list[int] = []
+    prompts = [record["request"]["messages"] for record in records]
+    count = 0
+    for place, prompt in enumerate(prompts):
+        begins = [
+            (len(earlier), before)
+            for before, earlier in enumerate(prompts[:place])
+            if earlier and prompt[: len(earlier)] == earlier
+        ]
+        homes.append(homes[max(begins)[1]] if begins else count)
+        count += not begins
+    return [[place for place, home in enumerate(homes) if home == one] for one in range(count)]
+
+
+few = st.sampled_from("abc").map(lambda text: {"role": "user", "content": text})
+prompts = st.lists(few, max_size=4)
+
+
+@given(st.lists(st.tuples(prompts, st.none() | st.sampled_from("abc")), max_size=12))
+def test_stitching_is_what_its_rule_says(calls: list[tuple[list[Raw], str | None]]) -> None:
+    records: list[Raw] = [
+        {
+            "id": f"{place}",
+            "request": {"messages": prompt},
+            # An answer may look like what a user says, so that places collide as often as they can.
+            **(
+                {}
+                if reply is None
+                else {"response": {"choices": [{"message": {"role": "user", "content": reply}}]}}
+            ),
+        }
+        for place, (prompt, reply) in enumerate(calls)
+    ]
+    found = read(records)
+
+    assert naive(records) == [[request.index for request in c.requests] for c in found]
+    assert expected_requests(records) == requests_by_id(found)
+    assert [place for place, (_, reply) in enumerate(calls) if reply] == sorted(
+        request.index for c in found for request in c.requests if request.response_ids
+    )
+    for conversation in found:
+        assert_sound(conversation)
+
+
+def test_work_grows_with_the_number_of_messages() -> None:
+    """A thousand calls of one dialogue: two thousand messages, not a million."""
+    messages: list[Raw] = []
+    records: list[Raw] = []
+    for turn in range(300):
+        messages.append({"role": "user", "content": f"question {turn}"})
+        answer = {"role": "assistant", "content": f"answer {turn}"}
+        records.append(
+            {"id": f"{turn}", "request": {"messages": [*messages]}, "response": OpenAI.response(answer)}
+        )
+        messages.append(answer)
+    (conversation,) = read(records)
+
+    assert len(conversation.timeline) == 600
+    assert len(tree.chain_to(conversation.timeline, conversation.requests[-1].prompt_id or "")) == 599
+
+
+SAME = [
+    pytest.param({"content": None}, {"content": ""}, id="null and empty"),
+    pytest.param({}, {"content": None}, id="absent and null"),
+    pytest.param({"content": "x"}, {"content": "x", "refusal": None, "annotations": []}, id="empty fields"),
+    pytest.param({"content": "x"}, {"content": [{"type": "text", "text": "x"}]}, id="one text"),
+    pytest.param({"content": "x", "reasoning_content": "hm"}, {"content": "x"}, id="reasoning dropped"),
+    pytest.param(
+        {"tool_calls": [TOOL_CALL]}, {"tool_calls": [{**TOOL_CALL, "index": 0}]}, id="index of a call"
+    ),
+    pytest.param(
+        {"tool_calls": [TOOL_CALL]}, {"tool_calls": [dict(reversed(TOOL_CALL.items()))]}, id="key order"
+    ),
+]
+DIFFERENT = [
+    pytest.param({"content": "x"}, {"content": "y"}, id="text"),
+    pytest.param({"content": "x"}, {"content": "x", "name": "ada"}, id="name"),
+    pytest.param({"content": "x"}, {"content": "x", "refusal": "no"}, id="refusal"),
+    pytest.param({"content": "x"}, {"content": "x", "tool_calls": [TOOL_CALL]}, id="calls"),
+    pytest.param({"content": ""}, {"content": []}, id="no text and no part"),
+    pytest.param(
+        {"content": "x", "role": "tool"},
+        {"content": [{"type": "text", "text": "x"}], "role": "tool"},
+        id="result",
+    ),
+    pytest.param({"tool_calls": [TOOL_CALL]}, {"tool_calls": [{**TOOL_CALL, "id": "d"}]}, id="id of a call"),
+    pytest.param({"content": "x", "role": "system"}, {"content": "x", "role": "developer"}, id="role"),
+]
+
+
+def second(first: Raw, again: Raw) -> tuple[Conversation, Message, Message]:
+    """The second message of a request, and what the next request has in its place."""
+    answers = [{"role": "assistant", **first}, {"role": "assistant", **again}]
+    prompts = [[USER], *([USER, answer, {"role": "user", "content": "end"}] for answer in answers)]
+    (found,) = read(
+        {"id": f"{place}", "request": {"messages": prompt}} for place, prompt in enumerate(prompts)
+    )
+    one, other = (tree.chain_to(found.timeline, request.prompt_id or "")[1] for request in found.requests[1:])
+    assert isinstance(one, Message)
+    assert isinstance(other, Message)
+    return found, one, other
+
+
+@pytest.mark.parametrize(("first", "again"), SAME)
+def test_messages_that_say_the_same_are_one(first: Raw, again: Raw) -> None:
+    conversation, one, other = second(first, again)
+
+    assert one.id == other.id
+    assert conversation.requests[-1].extra == {}
+
+
+@pytest.mark.parametrize(("first", "again"), DIFFERENT)
+def test_messages_that_differ_are_two(first: Raw, again: Raw) -> None:
+    _, one, other = second(first, again)
+
+    assert one.id != other.id
+    assert one.parent_id == other.parent_id
+
+
+def test_what_only_one_request_says_of_a_message_stays_with_it() -> None:
+    marked = [{"type": "text", "text": "x", **MARK}]
+    conversation, one, other = second(
+        {"content": "x"}, {"content": marked, "prefix": True, "reasoning": "hm"}
+    )
+
+    assert one.id == other.id
+    assert {"messages": {"1": {"prefix": True, "reasoning": "hm", "content": {"0": MARK}}}} == (
+        conversation.requests[-1].extra["request"]
+    )
+
+
+# What is counted.
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}, (10, 3, None, None, 13)),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}},
+            (2, 3, 8, None, None),
+        ),
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 9,
+                "completion_tokens_details": {"reasoning_tokens": 5},
+            },
+            (10, 9, None, 5, None),
+        ),
+        # xAI counts reasoning beside the completion.
+        (
+            {
+                "prompt_tokens": 12,
+                "completion_tokens": 1,
+                "total_tokens": 303,
+                "completion_tokens_details": {"reasoning_tokens": 290},
+            },
+            (12, 291, None, 290, 303),
+        ),
+        ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 4}, (6, None, 4, None, None)),
+        ({"prompt_tokens": "many", "completion_tokens": -1, "prompt_tokens_details": None}, (None,) * 5),
+    ],
+)
+def test_usage_of_chat_completions(usage: Raw, expected: tuple[int | None, ...]) -> None:
+    counted = reply_of({"id": "chatcmpl-1", "choices": [{"message": {"content": "x"}}], "usage": usage}).usage
+
+    assert counted is not None
+    assert expected == (counted.input, counted.output, counted.cache_read, counted.reasoning, counted.total)
+    assert counted.key == "chatcmpl-1"
+    assert counted.extra == usage
+
+
+def test_usage_is_known_by_the_request_if_the_response_has_no_id() -> None:
+    counted = reply_of({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1}}).usage
+
+    assert counted is not None
+    assert counted.key == "r"
+
+
+def test_usage_of_several_choices_is_counted_once() -> None:
+    response = {
+        "choices": [{"message": {"content": "x"}}, {"message": {"content": "y"}}],
+        "usage": {"prompt_tokens": 1},
+    }
+    conversation = only({"id": "r", "request": {"messages": [USER]}, "response": response})
+
+    assert len(tree.usages(conversation.timeline)) == 1
+
+
+def test_usage_of_a_stream_is_what_was_said_last() -> None:
+    start = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": 7}
+    reply = reply_of(
+        sse(
+            {"type": "message_start", "message": {"id": "msg", "usage": start}},
+            {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9, "input_tokens": None}},
+        )
+    )
+
+    assert reply.usage is not None
+    assert (5, 9, 7, "msg") == (
+        reply.usage.input,
+        reply.usage.output,
+        reply.usage.cache_read,
+        reply.usage.key,
+    )
+
+
+# Streams fold into what the API gives without streaming.
+
+
+def test_a_stream_of_chunks_is_the_completion() -> None:
+    whole = {"role": "assistant", "content": "Hello", "tool_calls": [TOOL_CALL]}
+    streamed = sse(
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": "Hel"}),
+        chunk({"content": "lo"}),
+        chunk({"tool_calls": [{**TOOL_CALL, "index": 0, "function": {"name": "f", "arguments": "{"}}]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": "}"}}]}),
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    )
+
+    assert reply_of({"choices": [{"message": whole, "finish_reason": "tool_calls"}]}) == reply_of(streamed)
+
+
+def test_a_stream_of_events_is_the_message() -> None:
+    content = [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "Hello"},
+        {"type": "tool_use", "id": "t", "name": "f", "input": {"a": [1]}},
+    ]
+    deltas = [
+        [
+            ("thinking_delta", "thinking", "H"),
+            ("thinking_delta", "thinking", "m."),
+            ("signature_delta", "signature", "s"),
+        ],
+        [("text_delta", "text", "Hel"), ("text_delta", "text", "lo")],
+        [("input_json_delta", "partial_json", '{"a"'), ("input_json_delta", "partial_json", ": [1]}")],
+    ]
+    begun = [
+        {"type": "thinking", "thinking": ""},
+        {"type": "text", "text": ""},
+        {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+    ]
+    events: list[Raw] = [{"type": "message_start", "message": {"id": "m", "content": []}}]
+    for place, block in enumerate(begun):
+        events.append({"type": "content_block_start", "index": place, "content_block": block})
+        for kind, field, value in deltas[place]:
+            delta = {"type": kind, field: value}
+            events.append({"type": "content_block_delta", "index": place, "delta": delta})
+        events.append({"type": "content_block_stop", "index": place})
+    events.append({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
+
+    assert reply_of({"id": "m", "content": content, "stop_reason": "tool_use"}) == reply_of(sse(*events))
+
+
+# Whatever is in a record, reading goes on.
+
+scalars = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x", "{}", "data: {}", "tool"])
+)
+words = st.sampled_from(
+    [
+        *(
+            "role",
+            "content",
+            "type",
+            "text",
+            "tool_calls",
+            "function",
+            "name",
+            "arguments",
+            "id",
+            "index",
+            "usage",
+        ),
+        *("choices", "message", "delta", "error", "input", "system", "messages", "tools", "content_block"),
+        *("sse_lines", "thinking", "annotations", "reasoning_details", "audio", "image_url", "cache_control"),
+    ]
+)
+anything = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=20,
+)
+odd_records = st.fixed_dictionaries(
+    {
+        "request": st.dictionaries(words, anything, max_size=4)
+        | st.fixed_dictionaries({"messages": st.lists(anything)})
+    },
+    optional={
+        "id": anything,
+        "timestamp": anything,
+        "duration_ms": anything,
+        "error": anything,
+        "response": anything,
+    },
+)
+events = st.dictionaries(words, anything, max_size=3).flatmap(
+    lambda event: st.sampled_from(
+        ["message_start", "content_block_start", "content_block_delta", "message_delta", "error", "ping", "?"]
+    ).map(lambda kind: {**event, "type": kind})
+)
+chunks = st.dictionaries(words, anything, max_size=2).flatmap(
+    lambda event: st.lists(anything | st.fixed_dictionaries({"delta": anything}), max_size=2).map(
+        lambda choices: {**event, "choices": choices}
+    )
+)
+
+
+@given(st.lists(odd_records | anything, max_size=4), st.sampled_from(["auto", "openai", "claude"]))
+def test_no_record_breaks_the_reading(records: list[Any], version: str) -> None:
+    usable = [
+        record for record in records if isinstance(record, dict) and isinstance(record.get("request"), dict)
+    ]
+    found = read(records, version)
+
+    assert list(range(len(usable))) == sorted(request.index for c in found for request in c.requests)
+    assert len(found) == len({conversation.id for conversation in found})
+    for conversation in found:
+        assert_sound(conversation)
+
+
+@given(st.lists(events, max_size=6) | st.lists(chunks, max_size=6))
+def test_no_stream_breaks_the_reading(streamed: list[Raw]) -> None:
+    assert_sound(only({"id": "r", "request": {"messages": [USER]}, "response": sse(*streamed)}))
