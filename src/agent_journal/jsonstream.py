@@ -7,14 +7,13 @@ Nothing here recurses, and memory is bounded by the largest record.
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agent_journal.encoding import utf8
 from agent_journal.notes import Kind
-from agent_journal.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,44 +131,6 @@ class _NumberKeeper:
         return self.constant(text)
 
 
-def utf8(source: Source) -> Stream:
-    """The source's bytes as UTF-8: without a byte order mark, and from UTF-16 if one says so."""
-    stream = source.open()
-    head = stream.read(4)
-    if head[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
-        return _Rejoined(b"", _Transcoded(head, stream))
-    return _Rejoined(head.removeprefix(codecs.BOM_UTF8), stream)
-
-
-class _Rejoined(Reading):
-    """What was read ahead, then the rest."""
-
-    def __init__(self, head: bytes, stream: Stream) -> None:
-        super().__init__(stream)
-        self._head = head
-
-    def read(self, size: int = -1, /) -> bytes:
-        head, self._head = self._head, b""
-        return head + self._stream.read(size)
-
-
-class _Transcoded(Reading):
-    """UTF-16 as UTF-8; what is no character becomes U+FFFD."""
-
-    def __init__(self, head: bytes, stream: Stream) -> None:
-        super().__init__(stream)
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        self._head = head
-
-    def read(self, size: int = -1, /) -> bytes:
-        while True:
-            block = self._head + self._stream.read(size)
-            self._head = b""
-            text = self._decoder.decode(block, final=not block)
-            if text or not block:
-                return text.encode()
-
-
 def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
     """Number and value of each line of JSONL. Only a line feed ends a line; empty ones do not count."""
     for number, line, is_whole in raw_lines(source, note):
@@ -211,18 +172,13 @@ def _skip_line(stream: Stream) -> bytes:
 
 
 def values(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
-    """Place and value of each element of an array, line of JSONL, or concatenated value.
-
-    Lines that begin with `//` before the first value are comments.
-    """
+    """Place and value of each element of an array, line of JSONL, or concatenated value."""
     with utf8(source) as stream:
         window = _Window(stream)
-        first = window.skip_comments()
+        first = window.peek()
         is_lines = first != b"[" and window.first_line_is_whole()
     if is_lines:
         for number, line, is_whole in raw_lines(source, note):
-            if line.lstrip().startswith(b"//"):
-                continue
             value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
             if value is not BAD:
                 yield f"line {number}", value
@@ -236,7 +192,6 @@ def values(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
 def _concatenated(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
     with utf8(source) as stream:
         window = _Window(stream)
-        window.skip_comments()
         index = 0
         while window.peek():
             value = window.value(note, f"value {index}")
@@ -259,7 +214,7 @@ def elements_in(stream: Stream, note: Notes, key: str | None = None) -> Iterator
     window = _Window(stream)
     if key is not None and not window.enter(key, note):
         return
-    if window.skip_comments() != b"[":
+    if window.peek() != b"[":
         if window.peek():
             value = window.value(note, "[0]")
             if value is not BAD:
@@ -276,6 +231,9 @@ def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
         if byte == b",":
             window.advance(1)
         elif byte == b"]":
+            window.advance(1)
+            if window.peek():
+                note(Kind.BAD_RECORD, f"[{index}]", "the file goes on behind the end of its array")
             return
         elif not byte:
             note(Kind.TRUNCATED, f"[{index}]", "the file ends before its array does")
@@ -326,16 +284,6 @@ class _Window:
     def advance(self, count: int) -> None:
         """Step over bytes that were seen."""
         self._at += count
-
-    def skip_comments(self) -> bytes:
-        """Step over lines that begin with `//`; the next byte."""
-        while self.peek() == b"/" and self._data[self._at : self._at + 2] == b"//":
-            while (end := self._data.find(b"\n", self._at)) < 0:
-                if not self._grow():
-                    self._at = len(self._data)
-                    return b""
-            self._at = end + 1
-        return self.peek()
 
     def first_line_is_whole(self) -> bool:
         """Whether the text up to the next line break is a value by itself."""

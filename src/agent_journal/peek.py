@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import jsonstream
+from agent_journal.encoding import head_text
 from agent_journal.notes import Notes
 from agent_journal.source import HEAD_BYTES
 
@@ -49,10 +49,8 @@ class Peek:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of the file as UTF-8, without a byte order mark."""
-        if self.raw[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
-            return self.raw.decode("utf-16", "replace").encode()
-        return self.raw.removeprefix(codecs.BOM_UTF8)
+        """The first bytes of the file as plain UTF-8."""
+        return head_text(self.raw)
 
     @property
     def is_cut(self) -> bool:
@@ -61,15 +59,12 @@ class Peek:
 
     @cached_property
     def opening(self) -> str:
-        """The first character that is neither white space nor in a `//` comment."""
+        """The first character that is no white space."""
         return self._text[:1].decode("utf-8", "replace")
 
     @cached_property
     def _text(self) -> bytes:
-        text = self.head.lstrip()
-        while text.startswith(b"//"):
-            text = text.partition(b"\n")[2].lstrip()
-        return text
+        return self.head.lstrip()
 
     @cached_property
     def value(self) -> Any:
@@ -96,6 +91,8 @@ class Peek:
         if self.opening != "{":
             return []
         whole = self._text.split(b"\n")
+        if not whole[0].rstrip().endswith(b"}") and isinstance(self.value, dict):
+            return [self.value]  # one object over many lines, some of which would do alone
         cut = whole.pop() if self.is_cut else b""
         found = [_decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
         if cut and len(found) < _FEW_RECORDS:

@@ -169,6 +169,7 @@ def test_byte_order_marks_and_utf16_are_understood(encoding: str) -> None:
         (b'{"a":1}\n{"a":2}\n', ["line 1", "line 2"]),
         (b'// a comment\n{"a":1}\n// another\n{"a":2}', ["line 2", "line 4"]),
         (b'// a comment\n[\n {"a":1},\n {"a":2}\n]', ["[0]", "[1]"]),
+        (b'[\n // one\n {"a":1},\n   // "two" [\n {"a":2}\n]', ["[0]", "[1]"]),
         (b'{\n "a":1\n}\n{\n "a":2\n}', ["value 0", "value 1"]),
         (b'{"a":1}{"a":2}', ["value 0", "value 1"]),
     ],

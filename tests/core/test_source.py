@@ -228,5 +228,11 @@ def test_records_of_lines_skip_the_bad_ones() -> None:
     assert peek.records == ({"a": 1}, {"b": 2})
 
 
+def test_one_object_over_many_lines_is_one_record() -> None:
+    text = b'// comment\n{\n"messages": [\n// comment\n{"role": "user"},\n{"role": "tool"}\n]}\n'
+
+    assert Peek(Bytes(text)).records == ({"messages": [{"role": "user"}, {"role": "tool"}]},)
+
+
 def test_records_of_a_first_line_longer_than_the_head() -> None:
     assert Peek(Bytes(b'{"a":1,"b":"' + b"x" * 100_000 + b'"}\n{"c":1}')).records == ({"a": 1},)

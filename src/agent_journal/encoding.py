@@ -1,0 +1,92 @@
+"""Bytes as plain UTF-8: without a byte order mark, from UTF-16 where one says so, without comment lines."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from agent_journal.source import HEAD_BYTES, Reading
+
+if TYPE_CHECKING:
+    from agent_journal.source import Source, Stream
+
+# A string of JSON holds no line break, so a line that begins with `//` is never part of one.
+_COMMENT = re.compile(rb"^[ \t]*//[^\n]*", re.MULTILINE)
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def utf8(source: Source) -> Stream:
+    """The source's text. Comment lines are emptied, so that the others keep their numbers."""
+    stream = source.open()
+    raw = stream.read(HEAD_BYTES)
+    rest: Stream = _Rejoined(raw.removeprefix(codecs.BOM_UTF8), stream)
+    if raw.startswith(_UTF16):
+        rest = _Transcoded(_Rejoined(raw, stream))
+    return _Uncommented(rest) if _has_comments(decoded_head(raw)) else rest
+
+
+def head_text(raw: bytes) -> bytes:
+    """The same for the first bytes of a file."""
+    text = decoded_head(raw)
+    return _COMMENT.sub(b"", text) if _has_comments(text) else text
+
+
+def decoded_head(raw: bytes) -> bytes:
+    """The first bytes of a file as UTF-8, with their comments."""
+    if raw.startswith(_UTF16):
+        return raw.decode("utf-16", "replace").encode()
+    return raw.removeprefix(codecs.BOM_UTF8)
+
+
+def _has_comments(head: bytes) -> bool:
+    """Whether a file begins with a comment line, or is indented JSON that has some."""
+    text = head.lstrip()
+    if text.startswith(b"//"):
+        return True
+    is_indented = text[:1] in (b"[", b"{") and text[1:2] in (b"\n", b"\r")
+    return is_indented and _COMMENT.search(text) is not None
+
+
+class _Rejoined(Reading):
+    """What was read ahead, then the rest."""
+
+    def __init__(self, head: bytes, stream: Stream) -> None:
+        super().__init__(stream)
+        self._head = head
+
+    def read(self, size: int = -1, /) -> bytes:
+        head, self._head = self._head, b""
+        return head + self._stream.read(size)
+
+
+class _Transcoded(Reading):
+    """UTF-16 as UTF-8; what is no character becomes U+FFFD."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(stream)
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, size: int = -1, /) -> bytes:
+        while True:
+            block = self._stream.read(size)
+            text = self._decoder.decode(block, final=not block)
+            if text or not block:
+                return text.encode()
+
+
+class _Uncommented(Reading):
+    """Text whose comment lines are empty."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(stream)
+        self._pending = b""
+
+    def read(self, size: int = -1, /) -> bytes:
+        while True:
+            block = self._stream.read(size)
+            text = self._pending + block
+            end = text.rfind(b"\n") + 1 if block else len(text)
+            self._pending = text[end:]
+            if end or not block:
+                return _COMMENT.sub(b"", text[:end])

@@ -1,0 +1,45 @@
+"""The public types, checked by mypy and never run: they are part of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, assert_type
+
+import agent_journal
+from agent_journal import Conversation, Event, Kind, Memory, Message, Note, Notes, Text, ToolCall, Usage
+
+assert_type(agent_journal.__version__, str)
+
+notes = Notes()
+items = agent_journal.read("export.zip", note=notes)
+assert_type(items, Iterator[Conversation | Memory])
+assert_type(agent_journal.read(Path("export.zip"), "name@version"), Iterator[Conversation | Memory])
+
+for item in items:
+    assert_type(item.id, str)
+    if isinstance(item, Conversation):
+        assert_type(item.title, str | None)
+        assert_type(item.timeline, list[Message | Event])
+        assert_type(item.extra, dict[str, Any])
+        for entry in item.timeline:
+            if isinstance(entry, Message):
+                assert_type(entry.usage, Usage | None)
+                for part in entry.parts:
+                    if isinstance(part, Text):
+                        assert_type(part.text, str)
+                    elif isinstance(part, ToolCall):
+                        assert_type(part.call_id, str | None)
+
+agent_journal.write(items, "json", BytesIO())
+agent_journal.write([Conversation(id="1", source="made-up")], "json", Path("out.jsonl"), note=notes)
+agent_journal.convert("export.zip", "json", "out/", from_format=None, note=notes)
+
+assert_type(notes.kept, list[Note])
+assert_type(notes.damaged, bool)
+assert_type(Kind.BAD_RECORD.meaning, str)
+assert_type(str(agent_journal.UnreadableSource("here", "why")), str)
+
+agent_journal.read(3)  # type: ignore[arg-type]
+agent_journal.nothing  # type: ignore[attr-defined] # noqa: B018 (an unknown name is an error)
