@@ -63,3 +63,11 @@ def is_duplicate(first: dict[str, Any], second: dict[str, Any], window_ms: int =
     if abs(apart) > timedelta(milliseconds=window_ms):
         return False
     return content_hash(first["role"], first["content"]) == content_hash(second["role"], second["content"])
+
+
+def trace_hash(value: dict[str, Any]) -> str:
+    """What cooked traces know a message or tool by: SHA-256 of its JSON with sorted keys, 16 digits of it."""
+    import json  # noqa: PLC0415 (the hash is over JSON as this module prints it)
+
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -69,10 +69,16 @@ def branch(conversation: Conversation, which: str) -> Conversation:
         if which == "head":
             return conversation
         raise NoSuchMessage(which)
-    return replace(conversation, timeline=path, head_id=target, requests=_within(conversation, path))
+    requests = _within(conversation, path)
+    prompts = {system for request in requests for system in request.system}
+    on_path = {entry.id for entry in path}
+    # What a request says before the dialogue stands outside of every path.
+    system = [entry for entry in conversation.timeline if entry.id in prompts - on_path]
+    return replace(conversation, timeline=[*system, *path], head_id=target, requests=requests)
 
 
 def _within(conversation: Conversation, path: list[tree.Entry]) -> list[Request]:
+    """The requests of which everything is on a path."""
     ids = {entry.id for entry in path}
     return [
         request

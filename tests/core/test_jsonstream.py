@@ -48,7 +48,14 @@ def test_one_bad_element_costs_one_element(array: list[Any], data: st.DataObject
     bad = data.draw(st.integers(1, len(array) - 1))
     array[bad - 1]["body"] = ["]}", "[{", 'x"]}']
     broken = data.draw(
-        st.sampled_from([b'{"title":"x","body":nul}', b'{"title":"x" "body":1}', b'{"title":"x",}', b'{"title":"]}\\"[","body":[nul,"}"]}'])
+        st.sampled_from(
+            [
+                b'{"title":"x","body":nul}',
+                b'{"title":"x" "body":1}',
+                b'{"title":"x",}',
+                b'{"title":"]}\\"[","body":[nul,"}"]}',
+            ]
+        )
     )
     parts = [dumped(element, (None, (",", ":")), ascii_only=True) for element in array]
     parts[bad] = broken

@@ -7,7 +7,17 @@ from msgspec.structs import replace
 
 from agent_journal import transforms, tree
 from agent_journal.errors import NoSuchMessage
-from agent_journal.model import Conversation, Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Message,
+    Reasoning,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 
 def said(entry_id: str, parent: str | None = None, **more: object) -> Message:
@@ -153,6 +163,19 @@ def test_without_tools_and_thinking() -> None:
 
 def test_the_head_follows_when_its_message_goes() -> None:
     assert transforms.without(replace(talk(), head_id="b"), ["thinking"]).head_id == "a"
+
+
+def test_a_branch_keeps_its_requests_and_what_they_say_before_the_dialogue() -> None:
+    prompt = Message(id="s", role="system", parts=[Text(text="Be brief")])
+    requests = [
+        Request(id="r1", system=["s"], prompt_id="a", response_ids=["c"]),
+        Request(id="r2", system=["s"], prompt_id="a", response_ids=["d"]),
+    ]
+    whole = talk()
+    got = transforms.branch(replace(whole, timeline=[prompt, *whole.timeline], requests=requests), "d")
+
+    assert ids(got.timeline) == ["s", "a", "d"]
+    assert [request.id for request in got.requests] == ["r2"]
 
 
 def test_branch() -> None:

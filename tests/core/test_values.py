@@ -40,6 +40,19 @@ def test_made_ids_follow_content_not_key_order() -> None:
     assert ids.made("a", "b") != ids.made("ab")
 
 
+def test_the_hash_of_cooked_messages() -> None:
+    message = {
+        "role": "user",
+        "content": "What's 2+2?",
+        "tool_calls": None,
+        "tool_use_id": None,
+        "is_error": None,
+    }
+
+    assert ids.trace_hash(message) == "f1388d4d84b7a360"
+    assert ids.trace_hash({"b": "é", "a": 1}) == ids.trace_hash({"a": 1, "b": "é"})
+
+
 def test_fields_keeps_what_nobody_takes() -> None:
     notes = Notes()
     record = {"a": "x", "b": 1, "c": {"d": 2, "e": [1]}, "f": None, "g": "left"}

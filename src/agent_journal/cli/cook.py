@@ -7,7 +7,8 @@ import click
 from agent_journal import readers
 from agent_journal.cli.convert import convert
 
-DIALECTS = ("auto", "openai", "claude")
+_ANY = "auto"
+DIALECTS = (_ANY, "openai", "claude")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,13 +18,14 @@ DIALECTS = ("auto", "openai", "claude")
     "--format",
     "dialect",
     type=click.Choice(DIALECTS),
-    default="auto",
+    default=_ANY,
     show_default=True,
     help="How to read every record.",
 )
 def command(source: str, output: str | None, dialect: str) -> int:
     """Cook a trace: every message and tool once, every request with its parent."""
-    return convert([source], "cooked", from_format=_reader_of(dialect), output=output)
+    from_format = None if dialect == _ANY else _reader_of(dialect)
+    return convert([source], "cooked", from_format=from_format, output=output)
 
 
 def _reader_of(dialect: str) -> str | None:

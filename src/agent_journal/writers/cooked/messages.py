@@ -1,0 +1,310 @@
+"""How one message is cooked, in the dialect of the request it was part of.
+
+`Request.api` names the dialect. OPENAI and CLAUDE are cooked as llm-path does it (b9fa012, February 2026),
+from the content as it was sent (`native`) where that is at hand; everything else is cooked from the parts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from agent_journal import tree
+from agent_journal.model import Code, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.writers._encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from agent_journal.model import Part
+
+OPENAI, CLAUDE = "openai", "claude"
+
+Call: TypeAlias = dict[str, Any]
+
+
+class Cooked(NamedTuple):
+    """A message as the target has it, before it gets its number."""
+
+    role: str
+    content: str = ""
+    tool_calls: list[Call] | None = None
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+
+    @property
+    def identity(self) -> Hashable:
+        """What makes two messages one. The format names a SHA-256 of the same five values for it."""
+        if self.tool_calls is None:
+            return self
+        return self._replace(tool_calls=None), sorted_json(self.tool_calls)
+
+
+def sent(message: Message, api: str | None) -> list[Cooked]:
+    """A message as part of a request."""
+    if api == OPENAI:
+        return _openai(message)
+    if api == CLAUDE and message.native is not None:
+        return _claude_sent(message.role, message.native)
+    return _from_parts(message)
+
+
+def answered(message: Message, api: str | None) -> list[Cooked]:
+    """A message as (part of) a response; nothing if it says nothing."""
+    if api == OPENAI and not isinstance(message.native, list):
+        return _openai(message)
+    if api == CLAUDE and message.native is not None:
+        return _claude_answered(message.native)
+    cooked = _from_parts(message)
+    if api is None:
+        return cooked
+    # Also an answer of Claude to a request that might as well be OpenAI's: plain text, no tools.
+    return sorted(filter(_says_something, cooked), key=lambda found: found.role != "thinking")
+
+
+def _says_something(cooked: Cooked) -> bool:
+    return bool(cooked.content or cooked.tool_calls)
+
+
+def failed(error: Any) -> Cooked:
+    """The answer of a request that failed."""
+    return Cooked("assistant", f"Error: {_as_python_prints(error)}")
+
+
+EMPTY_ANSWER = Cooked("assistant")
+
+
+# OpenAI: one message per message, or one per item if the content is a list.
+
+
+def _openai(message: Message) -> list[Cooked]:
+    calls = [
+        _call(part.name, _arguments(part.input), part.call_id) for part in tree.calls_in(message)
+    ] or None
+    content = _openai_content(message) if message.native is None else message.native
+    if message.role == "tool":
+        items = content if isinstance(content, list) else [content]
+        return [_openai_result(message, _openai_item(item)) for item in items]
+    if isinstance(content, list):
+        # Items keep the role; calls follow in a message of their own.
+        cooked = [Cooked(message.role, _openai_item(item)) for item in content]
+        return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
+    is_use = calls and message.role == "assistant"
+    return [Cooked("tool_use" if is_use else message.role, _string(content), calls)]
+
+
+def _openai_result(message: Message, content: str) -> Cooked:
+    answer = next(tree.results_in(message), ToolResult())
+    return _result(content, answer.call_id, answer.is_error)
+
+
+def _openai_item(item: Any) -> str:
+    if not isinstance(item, dict):
+        return _string(item)
+    match item.get("type"):
+        case "text":
+            return _string(item.get("text"))
+        case "image_url":
+            image = item.get("image_url")
+            return _openai_image(_string(image.get("url") if isinstance(image, dict) else image))
+    return _json(item)
+
+
+def _openai_image(url: str) -> str:
+    return "[image: base64 data]" if url.startswith("data:") else f"[image: {url}]"
+
+
+def _openai_content(message: Message) -> str | list[str] | None:
+    """The content that the parts stand for: nothing, one text, or a list."""
+    parts = [part for part in message.parts if not isinstance(part, ToolCall | Reasoning)]
+    if len(parts) == 1 and isinstance(parts[0], Text | ToolResult):
+        return _text_of(parts[0])
+    return [_openai_part(part) for part in parts] or None
+
+
+def _openai_part(part: Part) -> str:
+    if isinstance(part, Media) and part.kind == "image":
+        return _openai_image("data:" if part.ref is None else part.ref)
+    return _text_of(part)
+
+
+# Claude: one message per block; the calls of a message follow together after everything else.
+
+
+def _claude_sent(role: str, content: Any) -> list[Cooked]:
+    if role == "system" and not content:
+        return []
+    if not isinstance(content, list):
+        return [Cooked(role, _string(content))]
+    cooked = [found for block in content if (found := _claude_block(role, block)) is not None]
+    calls = _claude_calls(content)
+    return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
+
+
+def _claude_block(role: str, block: Any) -> Cooked | None:
+    """What a block becomes by itself; calls and empty thinking become nothing."""
+    if not isinstance(block, dict):
+        return Cooked(role, _string(block))
+    match block.get("type"):
+        case "text":
+            return Cooked(role, _string(block.get("text")))
+        case "thinking":
+            return _thinking(block.get("thinking"))
+        case "tool_use":
+            return None
+        case "tool_result":
+            content = _claude_output(block.get("content"))
+            return _result(content, block.get("tool_use_id"), block.get("is_error"))
+        case "image":
+            return Cooked(role, "[image]")
+    return Cooked(role, _json(block))
+
+
+def _claude_answered(content: Any) -> list[Cooked]:
+    """A response: thoughts, then each text that says something, then the calls; other blocks are left out."""
+    blocks = content if isinstance(content, list) else [content]
+    said = [_claude_block("assistant", block) for block in blocks if _is_said(block)]
+    thoughts = [found for found in said if found is not None and found.role == "thinking"]
+    texts = [found for found in said if found is not None and found.role != "thinking" and found.content]
+    calls = _claude_calls(blocks)
+    return [*thoughts, *texts, *([Cooked("tool_use", tool_calls=calls)] if calls else ())]
+
+
+def _is_said(block: Any) -> bool:
+    return not isinstance(block, dict) or block.get("type") in {"text", "thinking"}
+
+
+def left_out(content: Any) -> int:
+    """How many blocks of a Claude response are not cooked: opaque thinking, what servers did and the like."""
+    blocks = content if isinstance(content, list) else []
+    return sum(not _is_said(block) and block.get("type") != "tool_use" for block in blocks)
+
+
+def _claude_calls(blocks: Iterable[Any]) -> list[Call]:
+    return [
+        _call(_string(block.get("name")), _arguments(block.get("input")), block.get("id"))
+        for block in blocks
+        if isinstance(block, dict) and block.get("type") == "tool_use"
+    ]
+
+
+def _claude_output(content: Any) -> str:
+    if not isinstance(content, list):
+        return "" if content is None else _as_python_prints(content)
+    return "\n".join(_claude_output_block(block) for block in content)
+
+
+def _claude_output_block(block: Any) -> str:
+    if isinstance(block, dict) and isinstance(block.get("text"), str):
+        return str(block["text"])
+    return _as_python_prints(block)
+
+
+# Everything else: one message per part, in the same manner.
+
+
+def _from_parts(message: Message) -> list[Cooked]:
+    cooked = [found for part in message.parts if (found := _part(message.role, part)) is not None]
+    calls = [_call(part.name, _arguments(part.input), part.call_id) for part in tree.calls_in(message)]
+    return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
+
+
+def _part(role: str, part: Part) -> Cooked | None:
+    match part:
+        case ToolCall():
+            return None
+        case Reasoning():
+            return _thinking(part.text or part.summary)
+        case ToolResult():
+            return _result(_text_of(part), part.call_id, part.is_error)
+    if role == "tool":
+        return _result(_text_of(part), None, None)
+    return Cooked(role, _text_of(part))
+
+
+def _text_of(part: Part) -> str:
+    match part:
+        case Text():
+            return part.text
+        case Code():
+            return part.code
+        case Reasoning():
+            return part.text or part.summary or ""
+        case Media():
+            return placeholder(part)
+        case ToolResult():
+            return part.output if isinstance(part.output, str) else _joined(part.output)
+        case ToolCall():
+            return _json(_call(part.name, _arguments(part.input), part.call_id))
+        case Other():
+            return _json(part.data)
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    return "\n".join([_text_of(part) for part in parts])
+
+
+def placeholder(media: Media) -> str:
+    """What stands for an image, a sound or a file."""
+    if media.kind == "image":
+        return "[image]"
+    called = media.name or media.ref
+    return f"[{media.kind}: {called}]" if called else f"[{media.kind}]"
+
+
+# What the dialects share.
+
+
+def _thinking(text: Any) -> Cooked | None:
+    return Cooked("thinking", _string(text)) if text else None
+
+
+def _result(content: str, call_id: Any, is_error: Any) -> Cooked:
+    return Cooked("tool_result", content, None, None if call_id is None else _string(call_id), bool(is_error))
+
+
+def _call(name: str, arguments: Any, call_id: Any) -> Call:
+    call: Call = {"name": name, "arguments": arguments}
+    if call_id is not None:
+        call["id"] = call_id
+    return call
+
+
+def _arguments(value: Any) -> Any:
+    """The arguments of a call as a value; a string that is no JSON is kept as `raw`."""
+    if value is None:
+        return {}
+    decoded = tree.arguments(ToolCall(name="", input=value))
+    return {"raw": value} if isinstance(value, str) and decoded is value else decoded
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else _json(value)
+
+
+def _as_python_prints(value: Any) -> str:
+    """What `str()` gives, which the format has in a few places; JSON for what is nested too deeply."""
+    try:
+        return str(value)
+    except RecursionError:
+        return _json(value)
+
+
+def _json(value: Any) -> str:
+    """The value on one line, with a blank after each comma and colon."""
+    compact = encode(value)
+    try:
+        return msgspec.json.format(compact, indent=0).decode()
+    except RecursionError:
+        return compact.decode()
+
+
+def sorted_json(value: Any) -> bytes:
+    """The value as JSON, the same for every order of keys."""
+    try:
+        return msgspec.json.encode(value, order="sorted")
+    except RecursionError:
+        return encode(value)
