@@ -12,6 +12,8 @@ from agent_journal import times
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from agent_journal.notes import Notes
 
 
@@ -22,11 +24,13 @@ class Fields:
     Typed accessors leave a value of another type where it is, with a note; null is like absent.
     """
 
-    __slots__ = ("_data", "_nested", "note", "where")
+    __slots__ = ("_data", "_nested", "look", "note", "where")
 
     def __init__(self, data: dict[str, Any], note: Notes, where: int | str) -> None:
         self._data = data
         self._nested: list[tuple[str, Fields]] | None = None
+        self.look: Callable[[str], Any] = data.get
+        """See a value and leave it. The dict's own method: it is called for every field of every line."""
         self.note = note
         self.where = where
 
@@ -34,9 +38,10 @@ class Fields:
         """Move a value of any type out."""
         return self._data.pop(name, None)
 
-    def look(self, name: str) -> Any:
-        """See a value and leave it."""
-        return self._data.get(name)
+    def take_each(self, names: Iterable[str]) -> list[Any]:
+        """Move several values out at once."""
+        pop = self._data.pop
+        return [pop(name, None) for name in names]
 
     def drop(self, *names: str) -> None:
         """Lose fields on purpose."""

@@ -80,6 +80,8 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
     pending = [folder]
     while pending:
         source = pending.pop()
+        if not source.is_folder and readers.is_companion(source.path):
+            continue  # it is read, and told of, with what it belongs to
         try:
             if not source.is_folder and not isinstance(source, Member):
                 source = opened(source)
@@ -88,7 +90,7 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
                 yield unit
             elif source.is_folder:
                 pending.extend(reversed(source.children()))
-            elif not readers.is_companion(source.path):
+            else:
                 note.add(Kind.UNKNOWN_FILE, source.label, "", Peek(source).looks_like())
         except AmbiguousFormat as error:
             note.add(Kind.UNKNOWN_FILE, source.label, "", str(error))

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
-from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.claude_code.lines import TOOL_KINDS
+from agent_journal.readers.claude_code.names import TOOL_KINDS
 from agent_journal.readers.claude_code.session import Session
 from agent_journal.readers.claude_code.signs import WEB, version_of
 
@@ -52,25 +50,22 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a file holds."""
     session = Session(source, note)
-    extra = _read_web(source, session, note) if version == WEB else _read_lines(source, session, note)
-    if session.timeline.entries:
-        yield session.conversation(INFO.name, extra)
+    extra: dict[str, Any] = {}
+    if version == WEB:
+        whole = _whole(source, note)
+        for index, record in enumerate(whole.items("loglines") or ()):
+            session.add(record, f"loglines[{index}]")
+        extra = whole.rest()
+    else:
+        session.read(source)
+    if not session.is_one:
+        raise UnreadableSource(source.label, "no line in it is a line of a session")
+    yield session.conversation(INFO.name, extra)
 
 
-def _read_lines(source: Source, session: Session, note: Notes) -> dict[str, Any]:
-    for number, line, is_whole in jsonstream.raw_lines(source, note):
-        record = jsonstream.decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
-        if record is not jsonstream.BAD:
-            session.add(record, number, line)
-    return {}
-
-
-def _read_web(source: Source, session: Session, note: Notes) -> dict[str, Any]:
-    """Add the lines that a web session holds in one object; what else it says."""
-    whole = jsonstream.load(source, note)
-    if not isinstance(whole, dict):
-        return {}
-    fields = Fields(whole, note, "")
-    for index, record in enumerate(fields.items("loglines") or ()):
-        session.add(record, f"loglines[{index}]", msgspec.json.encode(record))
-    return fields.rest()
+def _whole(source: Source, note: Notes) -> Fields:
+    """A web session as the object it is; of a damaged one, the lines that are left."""
+    value = jsonstream.load(source, note)
+    if not isinstance(value, dict):
+        value = {"loglines": [line for _, line in jsonstream.elements(source, note, "loglines")]}
+    return Fields(value, note, "")

@@ -6,95 +6,287 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from agent_journal import ids
+from agent_journal import ids, times
 from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Role, ToolKind, Usage
+from agent_journal.model import Event, Message, Role, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
+from agent_journal.readers.claude_code.names import KNOWN_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.claude_code.beside import Beside
+    from agent_journal.readers.claude_code.usual import UsualBody, UsualLine
 
 Entry: TypeAlias = Message | Event
 
-TOOL_KINDS: dict[str, ToolKind] = {
-    "Bash": "shell",
-    "BashOutput": "shell",
-    "KillBash": "shell",
-    "KillShell": "shell",
-    "PowerShell": "shell",
-    "Read": "read",
-    "NotebookRead": "read",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "write",
-    "Grep": "search",
-    "Glob": "search",
-    "LS": "search",
-    "ToolSearch": "search",
-    "WebFetch": "web",
-    "WebSearch": "web",
-    "web_search": "web",
-    "web_fetch": "web",
-    "Task": "agent",
-    "Agent": "agent",
-    "AgentOutputTool": "agent",
-    "TaskOutput": "agent",
-    "SendMessage": "agent",
-    "TodoRead": "plan",
-    "TodoWrite": "plan",
-    "TaskCreate": "plan",
-    "TaskUpdate": "plan",
-    "TaskList": "plan",
-    "TaskGet": "plan",
-    "EnterPlanMode": "plan",
-    "ExitPlanMode": "plan",
-    "exit_plan_mode": "plan",
-    "ListMcpResourcesTool": "mcp",
-    "ReadMcpResourceTool": "mcp",
-}
-_ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool"}
-# The app does not show these to the person, or only in its full transcript.
-_HIDING = ("isMeta", "isVisibleInTranscriptOnly", "isSynthetic")
-# Markers between what was compacted and what follows; their text only says so.
-_BOUNDARIES = frozenset({"compact_boundary", "microcompact_boundary"})
-# The app writes this model's name on what it says itself, such as errors; no tokens were spent.
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool"}
+# Marks between what was compacted and what follows; their text says no more than that.
+_BOUNDARIES = ("compact_boundary", "microcompact_boundary")
+# What every line repeats.
+_COMMON = ("cwd", "version", "gitBranch", "sessionId")
+# The model that the app names where it speaks itself, of errors for instance; no tokens were spent.
 _NO_MODEL = "<synthetic>"
-# Versions 2.1.3x wrote the usage of a response's first moment on all its lines: one to eight tokens.
+# Outside of a branch git says HEAD, outside of a repository the app says nothing.
+_NO_BRANCH = ("HEAD", "")
+# Versions 2.1.3x repeat the count of a response's first moment, one to eight tokens, on all its lines.
 _FIRST_MOMENT = 8
 
 
 class Lines:
-    """Makes an entry of each line. What every line repeats is said once: `session`, `cwd`, `version`, `branch`.
+    """Makes an entry of each line.
 
-    A line whose value differs from the first one keeps its own.
+    What all lines repeat is said once, in `common`; a line that says something else keeps its own.
     """
 
     def __init__(self, session: str | None, beside: Beside, note: Notes) -> None:
-        self.session = session
-        self.cwd: str | None = None
-        self.version: str | None = None
-        self.branch: str | None = None
+        self.common: dict[str, str | None] = dict.fromkeys(_COMMON)
+        self.common["sessionId"] = session
+        self._known: list[str | None] = []
         self.undercounted: set[str | None] = set()
-        self.missing_ids = 0
         self._beside = beside
         self._note = note
-        self._usage: Usage | None = None
+        self._last_usage: Usage | None = None
         self._without_id: Counter[str] = Counter()
+        self._unknown_types: set[str | None] = set()
 
     def entry(self, record: Any, where: int | str, line: bytes) -> Entry:
-        """The message or event that a line is; `line` is its bytes."""
+        """The message or event that a line is; `line` is its bytes, of which a missing id is made."""
         if record.__class__ is not dict:
-            self._note(Kind.UNKNOWN_TYPE, where, f"a line that is {type(record).__name__}, not an object")
+            self._note(Kind.UNKNOWN_TYPE, where, f"the line is {type(record).__name__}, not an object")
             return Event(id=self._made_id(line), made_id=True, name="unknown", data={"value": record})
         fields = Fields(record, self._note, where)
         self._say_once(fields)
-        kind = fields.take("type")
-        body = fields.nested("message") if record.get("message").__class__ is dict else None
+        body = fields.bag("message")
         if body is not None:
-            role = _ROLES.get(body.look("role")) or _ROLES.get(kind)
-            ...
+            message = self._message(fields, Fields(body, self._note, where), line)
+            if message is not None:
+                return message
+            fields.keep("message", body)
+        kind = fields.look("type")
+        if kind == "system" and fields.look("subtype") not in _BOUNDARIES:
+            if _is_text_or_blocks(fields.look("content")):
+                fields.drop("type")
+                return self._said(fields, "system", fields.take("content"), line)
+        elif kind == "attachment" and (queued := self._queued(fields, line)) is not None:
+            return queued
+        return self._event(fields, line)
+
+    def usual(self, line: UsualLine, where: int | str) -> Message | None:
+        """The message that a usual line is; None if it says anything that must be looked at closely."""
+        body, at = line.message, times.moment(line.timestamp)
+        if (
+            [line.cwd, line.version, line.git_branch, line.session_id] != self._known
+            or line.type != body.role
+            or not line.uuid
+            or at is None
+        ):
+            return None
+        extra = line.left()
+        if body.role == "user":
+            return None if _has_answer(body) else self._usual_prompt(line, at, where, extra)
+        if body.model == _NO_MODEL:
+            return None
+        if left := body.left():
+            extra["message"] = left
+        stop_reason = body.stop_reason if body.stop_reason.__class__ is str else None
+        return Message(
+            id=line.uuid,
+            role="assistant",
+            parent_id=line.parent_uuid or None,
+            at=at,
+            model=body.model,
+            stop_reason=stop_reason,
+            sidechain=line.is_sidechain is True,
+            response_id=body.id,
+            parts=blocks.parts(body.content, self._note, where, TOOL_KINDS),
+            usage=self._counted(body.usage, None, body.id, extra.get("requestId"), stop_reason),
+            native=body.content,
+            extra=extra,
+        )
+
+    def _usual_prompt(self, line: UsualLine, at: str, where: int | str, extra: dict[str, Any]) -> Message:
+        content = line.message.content
+        parts = blocks.parts(content, self._note, where, TOOL_KINDS)
+        if content.__class__ is list:
+            self._beside.restore(parts, where)
+        return Message(
+            id=line.uuid,
+            role="user",
+            parent_id=line.parent_uuid or None,
+            at=at,
+            sidechain=line.is_sidechain is True,
+            parts=parts,
+            native=content,
+            extra=extra,
+        )
+
+    def _say_once(self, fields: Fields) -> None:
+        values = fields.take_each(_COMMON)
+        if values == self._known:
+            return
+        for name, value in zip(_COMMON, values, strict=True):
+            known = self.common[name]
+            if value != known and value is not None:
+                if known is None and value.__class__ is str and value not in _NO_BRANCH:
+                    self.common[name] = value
+                else:
+                    fields.keep(name, value)
+        self._known = [*self.common.values()]
+
+    def _message(self, fields: Fields, body: Fields, line: bytes) -> Message | None:
+        """The message a line holds, if its role is known; the line's type counts where it states none."""
+        stated, kind = body.take("role"), fields.take("type")
+        role = _ROLES.get(stated) if stated.__class__ is str else None
+        if role is None:
+            role = self._guessed_role(fields, body, stated, kind)
+        if role != kind and kind is not None:
+            fields.keep("type", kind)
+        if role == "assistant":
+            return self._answer(fields, body, line)
+        if role is None:
+            return None
+        content = body.take("content")
+        if left := body.rest():
+            fields.keep("message", left)
+        return self._said(fields, role, content, line)
+
+    def _guessed_role(self, fields: Fields, body: Fields, stated: Any, kind: Any) -> Role | None:
+        if stated is not None:
+            body.keep("role", stated)
+            self._note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+        return _ROLES.get(kind) if kind.__class__ is str else None
+
+    def _answer(self, fields: Fields, body: Fields, line: bytes) -> Message:
+        """What a model said, thought or asked for: often one block of a response that several lines share."""
+        content, response_id, stop_reason = body.take("content"), body.text("id"), body.look("stop_reason")
+        if stop_reason.__class__ is not str:
+            stop_reason = None
+        if body.look("type") == "message":
+            body.take("type")
+        model = usage = None
+        if body.look("model") != _NO_MODEL:
+            model, usage = body.text("model"), self._usage(fields, body, response_id, stop_reason)
+        if left := body.rest():
+            fields.keep("message", left)
+        uuid = fields.text("uuid")
+        return Message(
+            id=uuid or self._made_id(line),
+            made_id=not uuid,
+            role="assistant",
+            parent_id=fields.text("parentUuid") or _logical_parent(fields),
+            at=fields.moment("timestamp"),
+            model=model,
+            stop_reason=stop_reason,
+            hidden=_is_hidden(fields),
+            sidechain=fields.look("isSidechain") is True,
+            response_id=response_id,
+            parts=blocks.parts(content, self._note, fields.where, TOOL_KINDS),
+            usage=usage,
+            native=content,
+            extra=fields.rest(),
+        )
+
+    def _usage(
+        self, fields: Fields, body: Fields, response_id: str | None, stop_reason: str | None
+    ) -> Usage | None:
+        """The tokens of a response: all its lines state them, the last one best; by key they count once."""
+        cost, raw = fields.number("costUSD"), body.bag("usage")
+        return self._counted(raw, cost, response_id, fields.look("requestId"), stop_reason)
+
+    def _counted(
+        self, raw: Any, cost: float | None, response_id: str | None, request: Any, stop_reason: str | None
+    ) -> Usage | None:
+        if raw is None and cost is None:
+            return None
+        key = response_id if response_id is None or request is None else f"{response_id}:{request}"
+        usage = self._last_usage
+        if usage is None or usage.key != key or usage.extra != raw or usage.cost_usd != cost:
+            usage = blocks.usage(raw or {}, key) or Usage(key=key)
+            self._last_usage = usage = usage if cost is None else replace(usage, cost_usd=cost)
+        if stop_reason is None and usage.output is not None and usage.output <= _FIRST_MOMENT:
+            self.undercounted.add(key)
+        elif self.undercounted:
+            self.undercounted.discard(key)
+        return usage
+
+    def _said(self, fields: Fields, role: Role, content: Any, line: bytes) -> Message:
+        """What no model said: a prompt, what tools answered, what the app told the person."""
+        parts = blocks.parts(content, self._note, fields.where, TOOL_KINDS)
+        if content.__class__ is list:
+            self._beside.restore(parts, fields.where)
+        uuid = fields.text("uuid")
+        return Message(
+            id=uuid or self._made_id(line),
+            made_id=not uuid,
+            role=role,
+            parent_id=fields.text("parentUuid") or _logical_parent(fields),
+            at=fields.moment("timestamp"),
+            hidden=_is_hidden(fields),
+            sidechain=fields.look("isSidechain") is True,
+            parts=parts,
+            native=content,
+            extra=fields.rest(),
+        )
+
+    def _queued(self, fields: Fields, line: bytes) -> Message | None:
+        """What the person, or the app for them, said while the model was at work; no other attachment."""
+        attached = fields.look("attachment")
+        if attached.__class__ is not dict:
+            return None
+        queued = Fields(attached, self._note, fields.where)
+        prompt = queued.look("prompt")
+        if queued.look("type") != "queued_command" or not _is_text_or_blocks(prompt):
+            return None
+        message = self._said(fields, "user", prompt, line)
+        is_the_apps = queued.look("isMeta") is True or queued.look("commandMode") == "task-notification"
+        return replace(message, hidden=True) if is_the_apps else message
+
+    def _event(self, fields: Fields, line: bytes) -> Event:
+        name = fields.text("type")
+        if name not in KNOWN_TYPES and name not in self._unknown_types:
+            self._unknown_types.add(name)
+            what = f"line type {name[:40]!r}" if name else "a line without a type"
+            self._note(Kind.UNKNOWN_TYPE, fields.where, what)
+        uuid = fields.text("uuid")
+        return Event(
+            id=uuid or self._made_id(line),
+            made_id=not uuid,
+            name=name or "unknown",
+            parent_id=fields.text("parentUuid") or _logical_parent(fields),
+            at=fields.moment("timestamp"),
+            data=fields.rest(),
+        )
+
+    def _made_id(self, line: bytes) -> str:
+        """An id for a line that has none; titles and modes are often repeated to the letter."""
+        digest = hashlib.sha256(line).hexdigest()
+        self._without_id[digest] += 1
+        return ids.made(self.common["sessionId"], digest, self._without_id[digest])
+
+
+def _has_answer(body: UsualBody) -> bool:
+    """Whether a prompt has fields that only answers have."""
+    return bool(body.id or body.model or body.usage or body.type is not UNSET or body.left())
+
+
+def _logical_parent(fields: Fields) -> str | None:
+    """What a line follows that has no parent: behind a compaction this alone says it."""
+    parent = fields.look("logicalParentUuid")
+    return parent if parent.__class__ is str and parent else None
+
+
+def _is_hidden(fields: Fields) -> bool:
+    """Whether the app does not show a message, or only in its full transcript."""
+    return (
+        fields.look("isMeta") is True
+        or fields.look("isVisibleInTranscriptOnly") is True
+        or fields.look("isSynthetic") is True
+    )
+
+
+def _is_text_or_blocks(content: Any) -> bool:
+    return bool(content) and content.__class__ in (str, list)

@@ -11,29 +11,27 @@ if TYPE_CHECKING:
 
 WEB = "web"
 
-# Lines that carry no message, and a field that only they have. A file may begin with dozens of them.
-_METADATA = {
-    "summary": "leafUuid",
-    "file-history-snapshot": "snapshot",
-    "queue-operation": "operation",
-    "custom-title": "customTitle",
-    "ai-title": "aiTitle",
-    "agent-name": "agentName",
-    "last-prompt": "lastPrompt",
-    "permission-mode": "permissionMode",
-    "mode": "mode",
-    "tag": "tag",
-    "system": "subtype",
-    "progress": "data",
-    "attachment": "attachment",
-    "worktree-state": "worktreeSession",
-    "pr-link": "prUrl",
-    "relocated": "relocatedCwd",
-    "continued-in": "continuedInSessionId",
+# Lines without a message, and the fields that tell them. A file may begin with dozens of them.
+_METADATA: dict[str, tuple[str, ...]] = {
+    "summary": ("summary", "leafUuid"),
+    "file-history-snapshot": ("messageId", "snapshot"),
+    "queue-operation": ("operation", "sessionId"),
+    "custom-title": ("customTitle", "sessionId"),
+    "ai-title": ("aiTitle", "sessionId"),
+    "agent-name": ("agentName", "sessionId"),
+    "last-prompt": ("lastPrompt", "sessionId"),
+    "permission-mode": ("permissionMode", "sessionId"),
+    "mode": ("mode", "sessionId"),
+    "tag": ("tag", "sessionId"),
+    "pr-link": ("prUrl", "sessionId"),
+    "worktree-state": ("worktreeSession", "sessionId"),
+    "relocated": ("relocatedCwd", "sessionId"),
+    "continued-in": ("continuedInSessionId", "sessionId"),
+    "system": ("subtype", "uuid", "sessionId"),
+    "progress": ("data", "uuid", "sessionId"),
+    "attachment": ("attachment", "uuid", "sessionId"),
 }
-# These two have neither a session nor an id.
-_WITHOUT_SESSION = frozenset({"summary", "file-history-snapshot"})
-_SPEAKERS = frozenset({"user", "assistant"})
+_SPEAKERS = ("user", "assistant")
 
 
 def version_of(peek: Peek) -> str | None:
@@ -41,21 +39,25 @@ def version_of(peek: Peek) -> str | None:
     value = peek.value if peek.opening == "{" else None
     if isinstance(value, dict) and isinstance(lines := value.get("loglines"), list):
         return WEB if any(isinstance(line, dict) and _is_message(line) for line in lines) else None
-    if any(_is_of_a_relative(record) for record in peek.records):
+    records = peek.records
+    if any(_is_of_a_relative(record) for record in records):
         return None
-    if not any(_is_message(record) or _is_metadata(record) for record in peek.records):
+    if not any(_is_enveloped(r) or _is_message(r) or _is_metadata(r) for r in records):
         return None
-    return "1" if any(_is_old(record) for record in peek.records) else "2"
+    return "1" if any(_is_old(record) for record in records) else "2"
 
 
 def _is_of_a_relative(record: dict[str, Any]) -> bool:
-    """Qwen Code and iFlow descend from the same design: Gemini's `parts`, and `session-` before the UUID."""
-    message = record.get("message")
-    if isinstance(message, dict) and "parts" in message:
+    """Qwen Code and iFlow share the envelope; they have `parts`, `systemPayload`, `session-` and a UUID."""
+    message, session = record.get("message"), record.get("sessionId")
+    if "systemPayload" in record or (isinstance(message, dict) and "parts" in message):
         return True
-    session = record.get("sessionId")
-    is_prefixed = isinstance(session, str) and session.startswith("session-") and is_uuid(session[8:])
-    return is_prefixed or "systemPayload" in record
+    return isinstance(session, str) and session.startswith("session-") and is_uuid(session[len("session-") :])
+
+
+def _is_enveloped(record: dict[str, Any]) -> bool:
+    """A first line with an image in it may be cut before it tells more than these."""
+    return "parentUuid" in record and "isSidechain" in record
 
 
 def _is_message(record: dict[str, Any]) -> bool:
@@ -63,16 +65,16 @@ def _is_message(record: dict[str, Any]) -> bool:
     if not isinstance(message, dict) or "role" in record:
         return False
     if record.get("type") in _SPEAKERS:
-        return "timestamp" in record or "uuid" in record or "sessionId" in record
+        return "timestamp" in record or "uuid" in record
     # Excerpts made for counting tokens have lost their type.
-    return "type" not in record and message.get("role") in _SPEAKERS and {"sessionId", "timestamp"} <= record.keys()
+    is_typeless = "type" not in record and message.get("role") in _SPEAKERS
+    return is_typeless and "sessionId" in record and "timestamp" in record
 
 
 def _is_metadata(record: dict[str, Any]) -> bool:
     kind = record.get("type")
-    if not isinstance(kind, str) or _METADATA.get(kind) not in record:
-        return False
-    return kind in _WITHOUT_SESSION or isinstance(record.get("sessionId"), str) or kind == "attachment"
+    wanted = _METADATA.get(kind) if isinstance(kind, str) else None
+    return wanted is not None and all(name in record for name in wanted)
 
 
 def _is_old(record: dict[str, Any]) -> bool:

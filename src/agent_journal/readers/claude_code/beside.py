@@ -1,0 +1,166 @@
+"""The files beside a session's own: large outputs, a sub-agent's facts, the session that started it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
+from agent_journal.fields import Fields
+from agent_journal.model import ToolResult
+from agent_journal.notes import Kind, Notes
+from agent_journal.readers import _blocks_anthropic as blocks
+from agent_journal.readers.claude_code.names import TOOL_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Part
+    from agent_journal.source import Source
+
+_PLACEHOLDER = "<persisted-output>"
+_SAVED_TO = "saved to: "
+_FOLDER = "tool-results"
+# A sub-agent's file lies beside its parent's (until 2.0), or two or more folders below it.
+_DEEPEST = 5
+# CPython searches pieces of less than 30,000 bytes faster than larger ones.
+_BLOCK = 28_000
+
+
+class Beside:
+    """What lies beside one session file."""
+
+    def __init__(self, source: Source, note: Notes) -> None:
+        self._source = source
+        self._stem = stem(source)
+        self._note = note
+
+    def restore(self, parts: list[Part], where: int | str) -> None:
+        """Put the whole output in the place of each placeholder, which stays in the part's `extra`."""
+        for place, part in enumerate(parts):
+            if (
+                part.__class__ is ToolResult
+                and part.output.__class__ is str
+                and part.output.startswith(_PLACEHOLDER)
+            ):
+                parts[place] = self._restored(part, part.output, where)
+
+    def _restored(self, part: ToolResult, placeholder: str, where: int | str) -> ToolResult:
+        saved_to = placeholder.partition(_SAVED_TO)[2].partition("\n")[0].strip()
+        found = list(self._candidates(saved_to, part.call_id))
+        if not found:
+            self._note(Kind.MISSING_FILE, where, saved_to or f"the output of {part.call_id}")
+        for file in found:
+            output = self._content(file)
+            if output is not None:
+                block = {"type": "tool_result", "content": output}
+                whole = blocks.parts([block], self._note, where, TOOL_KINDS)[0]
+                extra = {**part.extra, "persisted_output_preview": placeholder}
+                return replace(part, output=whole.output, extra=extra)  # type: ignore[union-attr] # a tool_result
+        return part
+
+    def _candidates(self, saved_to: str, call_id: str | None) -> Iterator[Source]:
+        """Where an output may lie: its path is of the machine that wrote it, but its last steps hold."""
+        steps = saved_to.replace("\\", "/").split("/")
+        owner = steps[-3] if len(steps) > 2 and steps[-2] == _FOLDER else self._stem  # noqa: PLR2004
+        names = dict.fromkeys((steps[-1], f"{call_id}.txt", f"{call_id}.json"))
+        for folder in dict.fromkeys(((self._stem,), (owner,), ("..",), ("..", ".."))):
+            for name in names:
+                if (found := self._source.companion(*folder, _FOLDER, name)) is not None:
+                    yield found
+
+    def _content(self, file: Source) -> Any:
+        """A saved output: blocks if it is JSON, else text; None if it cannot be read."""
+        note = self._note.about(file.label)
+        try:
+            if file.name.endswith(".json"):
+                value = jsonstream.load(file, note)
+                return None if value is jsonstream.BAD else value
+            return _text(file, note)
+        except UnreadableSource as error:
+            note(Kind.UNREADABLE_FILE, "", error.reason)
+            return None
+
+    def meta(self) -> Any:
+        """What `agent-<id>.meta.json` says of a sub-agent, if there is one."""
+        file = self._source.companion(f"{self._stem}.meta.json")
+        return None if file is None else self._content(file)
+
+    def call_of(self, agent: str, session: str) -> str | None:
+        """The id of the call that started a sub-agent, as the session tells that made it."""
+        parent = self._above(f"{session}.jsonl")
+        if parent is None:
+            return None
+        try:
+            return _call_of(parent, agent)
+        except UnreadableSource as error:
+            self._note.add(Kind.UNREADABLE_FILE, parent.label, "", error.reason)
+            return None
+
+    def _above(self, name: str) -> Source | None:
+        for height in range(_DEEPEST):
+            if (found := self._source.companion(*[".."] * height, name)) is not None:
+                return found
+        return None
+
+
+def stem(source: Source) -> str:
+    """The file's name without its suffix."""
+    return source.name.rpartition(".")[0] or source.name
+
+
+def _call_of(parent: Source, agent: str) -> str | None:
+    mark = f'"{agent}"'.encode("utf-8", "replace")
+    if not _mentions(parent, mark):
+        return None
+    quiet = Notes()
+    for number, line, _ in jsonstream.raw_lines(parent, quiet):
+        if mark in line and (call := _call_in(jsonstream.decode(line, quiet, number), agent)):
+            return call
+    return None
+
+
+def _mentions(file: Source, mark: bytes) -> bool:
+    """Whether the bytes are somewhere in a file; much faster than going through its lines."""
+    end = b""
+    with file.open() as stream:
+        while block := stream.read(_BLOCK):
+            if mark in block or mark in end + block[: len(mark)]:
+                return True
+            end = block[-len(mark) :]
+    return False
+
+
+def _call_in(record: Any, agent: str) -> str | None:
+    """The call that a line names as the sub-agent's: its result has come, or its progress is told."""
+    if not isinstance(record, dict):
+        return None
+    fields = Fields(record, Notes(), "")
+    progress = fields.nested("data")
+    if progress is not None and progress.look("agentId") == agent:
+        return fields.text("parentToolUseID")
+    result, body = fields.nested("toolUseResult"), fields.nested("message")
+    if result is None or body is None or result.look("agentId") != agent:
+        return None
+    for block in body.items("content") or ():
+        if isinstance(block, dict) and (call := Fields(block, Notes(), "").text("tool_use_id")):
+            return call
+    return None
+
+
+def _text(file: Source, note: Notes) -> str | None:
+    """A file's text to the letter; it is no JSON, so nothing in it is a comment."""
+    data = bytearray()
+    with file.open() as stream:
+        while block := stream.read(_BLOCK):
+            data += block
+            if len(data) > jsonstream.MAX_RECORD_BYTES:
+                note(Kind.TOO_LARGE, "", f"an output of more than {jsonstream.MAX_RECORD_BYTES:,} bytes")
+                return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        note(Kind.BAD_ENCODING, "", "not UTF-8")
+        return data.decode("utf-8", "replace")

@@ -1,0 +1,59 @@
+"""The words of the format: its kinds of lines, and what its tools do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_journal.model import ToolKind
+
+# As of 2.1.325; the list grows each month. Lines of other types are kept, and noted once.
+KNOWN_TYPES = frozenset(
+    """
+    user assistant system attachment progress
+    summary custom-title ai-title agent-name tag last-prompt
+    queue-operation mode permission-mode worktree-state relocated continued-in derived-from ended-by-model
+    pr-link frame-link bridge-session history-suppression session-owner isolation-latch dev-mods memory-mode
+    atis-latch tools-used agent-color agent-setting speculation-accept marble-origami-commit
+    marble-origami-snapshot resume-head-vouch observer-ref fork-context-ref started result
+    file-history-snapshot file-history-delta attribution-snapshot content-replacement cost-state checkpoint
+    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+)
+
+TOOL_KINDS: dict[str, ToolKind] = {
+    "Bash": "shell",
+    "BashOutput": "shell",
+    "KillBash": "shell",
+    "KillShell": "shell",
+    "PowerShell": "shell",
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "Grep": "search",
+    "Glob": "search",
+    "LS": "search",
+    "ToolSearch": "search",
+    "WebFetch": "web",
+    "WebSearch": "web",
+    "web_search": "web",
+    "web_fetch": "web",
+    "Task": "agent",
+    "Agent": "agent",
+    "AgentOutputTool": "agent",
+    "TaskOutput": "agent",
+    "SendMessage": "agent",
+    "TodoRead": "plan",
+    "TodoWrite": "plan",
+    "TaskCreate": "plan",
+    "TaskUpdate": "plan",
+    "TaskList": "plan",
+    "TaskGet": "plan",
+    "EnterPlanMode": "plan",
+    "ExitPlanMode": "plan",
+    "exit_plan_mode": "plan",
+    "ListMcpResourcesTool": "mcp",
+    "ReadMcpResourceTool": "mcp",
+}

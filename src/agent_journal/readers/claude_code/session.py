@@ -1,0 +1,115 @@
+"""A whole session: its lines become a timeline, and the conversation they are is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import ids, jsonstream
+from agent_journal.model import Conversation, Event, Link, Message
+from agent_journal.notes import Kind
+from agent_journal.readers.claude_code import facts
+from agent_journal.readers.claude_code.beside import Beside, stem
+from agent_journal.readers.claude_code.lines import Lines
+from agent_journal.readers.claude_code.names import KNOWN_TYPES
+from agent_journal.readers.claude_code.timeline import Timeline
+from agent_journal.readers.claude_code.usual import UsualLines
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+    from agent_journal.readers.claude_code.lines import Entry
+    from agent_journal.source import Source
+
+
+class Session:
+    """Takes the lines of one file, then tells the conversation they are."""
+
+    def __init__(self, source: Source, note: Notes) -> None:
+        self._stem = stem(source)
+        self._is_agent = self._stem.startswith("agent-")
+        self._note = note
+        self._beside = Beside(source, note)
+        self._lines = Lines(self._stem if ids.is_uuid(self._stem) else None, self._beside, note)
+        self._timeline = Timeline(note)
+
+    def read(self, source: Source) -> None:
+        """Take the lines of a file."""
+        usual_line, usual, add = UsualLines().decode, self._lines.usual, self._timeline.add
+        for number, line, is_whole in jsonstream.raw_lines(source, self._note):
+            decoded = usual_line(line)
+            entry: Entry | None = None if decoded is None else usual(decoded, number)
+            if entry is None:
+                kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
+                record = jsonstream.decode(line, self._note, number, kind)
+                if record is jsonstream.BAD:
+                    continue
+                entry = self._lines.entry(record, number, line)
+            add(entry, number, line)
+
+    def add(self, record: Any, where: str) -> None:
+        """Take a line that is already decoded."""
+        line = msgspec.json.encode(record)
+        self._timeline.add(self._lines.entry(record, where, line), where, line)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything in the file was known to be of a session."""
+        return any(isinstance(entry, Message) or entry.name in KNOWN_TYPES for entry in self._timeline)
+
+    def conversation(self, source: str, extra: dict[str, Any]) -> Conversation:
+        """What all lines together are."""
+        entries, common = self._timeline.settled(), self._lines.common
+        messages = [entry for entry in entries if isinstance(entry, Message)]
+        events = [entry for entry in entries if isinstance(entry, Event)]
+        self._note_counts(messages)
+        meta = self._beside.meta() if self._is_agent else None
+        started_at, updated_at = facts.span(messages or events)
+        is_list = len(messages) > 1 and all(entry.parent_id is None for entry in entries)
+        conversation_id = self._id()
+        return Conversation(
+            id=conversation_id or ids.made(source, entries[0].id),
+            made_id=conversation_id is None,
+            source=source,
+            title=facts.title(events, self._timeline) or facts.text_in(meta, "description"),
+            started_at=started_at,
+            updated_at=updated_at,
+            app_version=common["version"],
+            model=next((message.model for message in messages if message.model), None),
+            cwd=common["cwd"],
+            git_branch=common["gitBranch"],
+            tags=facts.tags(events),
+            shape="list" if is_list else "tree",
+            head_id=None if is_list else facts.head(entries, messages, updated_at),
+            link=self._link(messages, meta),
+            timeline=entries,
+            summaries=facts.summaries(entries),
+            extra=extra if meta is None else {**extra, "meta": meta},
+        )
+
+    def _id(self) -> str | None:
+        """The file's stem if it is a UUID, else what its lines say; a sub-agent's lines name its parent."""
+        session = self._lines.common["sessionId"]
+        if self._is_agent:
+            return f"{session}/{self._stem}" if session else self._stem
+        if session is None:
+            self._note(Kind.MISSING_ID, "", "no line has a sessionId")
+        return session
+
+    def _link(self, messages: list[Message], meta: Any) -> Link | None:
+        session = self._lines.common["sessionId"]
+        if not self._is_agent or session is None:
+            return facts.came_from(messages)
+        call = facts.text_in(meta, "toolUseId") or self._beside.call_of(
+            self._stem.removeprefix("agent-"), session
+        )
+        return Link(conversation_id=session, relation="subagent", call_id=call)
+
+    def _note_counts(self, messages: list[Message]) -> None:
+        """Note once what concerns many lines."""
+        if self._lines.undercounted:
+            count = len(self._lines.undercounted)
+            self._note(Kind.PARTIAL_USAGE, "", f"responses that state only their first tokens: {count}")
+        without = [message for message in messages if message.made_id and "uuid" not in message.extra]
+        if without:
+            self._note(Kind.MISSING_ID, "", f"messages without a uuid: {len(without)}")
