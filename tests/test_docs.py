@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import shutil
@@ -11,8 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import jsonschema_rs
 import pytest
 
+import agent_journal
 from agent_journal import cli
 
 TOP = Path(__file__).parents[1]
@@ -141,6 +145,18 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
 
     assert [] == [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_the_schema_describes_what_is_written() -> None:
+    schema = json.loads((TOP / "docs" / "model.schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema_rs.validator_for(schema)
+    out = io.BytesIO()
+    agent_journal.convert(TOP / "examples", "json", out)
+    written = [json.loads(line) for line in out.getvalue().splitlines()]
+
+    assert len(written) == 5
+    assert [] == [error.message for line in written for error in validator.iter_errors(line)]
+    assert not validator.is_valid({**written[0], "timeline": "none"})
 
 
 def test_every_verb_is_documented() -> None:

@@ -14,7 +14,7 @@ from agent_journal.source import HEAD_BYTES
 if TYPE_CHECKING:
     from agent_journal.source import Source
 
-_MOST_RECORDS = 20
+_MOST_RECORDS = 10
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
 _FEW_RECORDS = 5
 
@@ -69,9 +69,17 @@ class Peek:
     @cached_property
     def value(self) -> Any:
         """The file as one JSON value, with what lies beyond the head left out; else None."""
-        if self.opening not in {"[", "{"}:
+        if self.opening not in {"[", "{"} or self._is_lines:
             return None
-        return _decoded(self._text) or _decoded(jsonstream.mended(self._text))
+        if not self.is_cut and (value := self._decoded(self._text)) is not None:
+            return value
+        return self._decoded(jsonstream.mended(self._text))
+
+    @cached_property
+    def _is_lines(self) -> bool:
+        """Whether the first line is a value by itself and others follow."""
+        line, _, rest = self._text.partition(b"\n")
+        return self.opening == "{" and bool(rest.strip()) and self._decoded(line) is not None
 
     @cached_property
     def records(self) -> tuple[dict[str, Any], ...]:
@@ -94,9 +102,9 @@ class Peek:
         if not whole[0].rstrip().endswith(b"}") and isinstance(self.value, dict):
             return [self.value]  # one object over many lines, some of which would do alone
         cut = whole.pop() if self.is_cut else b""
-        found = [_decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
+        found = [self._decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
         if cut and len(found) < _FEW_RECORDS:
-            found.append(_decoded(jsonstream.mended(cut)))
+            found.append(self._decoded(jsonstream.mended(cut)))
         good = [value for value in found if isinstance(value, dict)]
         return good or [self.value]
 
@@ -127,7 +135,10 @@ class Peek:
             )
         return "it is text that no reader knows"
 
+    def _decoded(self, data: bytes) -> Any:
+        value = jsonstream.decode(data, self._quiet, "")
+        return None if value is jsonstream.BAD else value
 
-def _decoded(data: bytes) -> Any:
-    value = jsonstream.decode(data, Notes(), "")
-    return None if value is jsonstream.BAD else value
+    @cached_property
+    def _quiet(self) -> Notes:
+        return Notes(keep=0)

@@ -7,6 +7,7 @@ sources untouched, and lets the caller see which files belong to a unit.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
 import sys
@@ -93,6 +94,8 @@ def sha256(source: Source) -> str:
             digest.update(f"{file.path}\0{sha256(file)}\n".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
     with source.open() as stream:
+        if isinstance(stream, io.RawIOBase):
+            return hashlib.file_digest(stream, "sha256").hexdigest()
         while block := stream.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

@@ -532,11 +532,11 @@ def test_the_fast_way_through_a_line_makes_what_the_careful_way_makes(
 odd: st.SearchStrategy[Any] = st.sampled_from(
     [None, "", "x", 7, True, [], {}, "HEAD", "2026-03-01T10:00:00.000Z", "message", "user"]
 )
-body_names = "id type model stop_reason stop_sequence usage container".split()
-line_names = (
-    "timestamp parentUuid sessionId cwd version gitBranch isSidechain userType requestId toolUseResult isMeta "
-    "slug logicalParentUuid costUSD"
-).split()
+body_names = ["id", "type", "model", "stop_reason", "stop_sequence", "usage", "container"]
+line_names = [
+    *("timestamp", "parentUuid", "sessionId", "cwd", "version", "gitBranch", "isSidechain", "userType"),
+    *("requestId", "toolUseResult", "isMeta", "slug", "logicalParentUuid", "costUSD"),
+]
 bodies = st.fixed_dictionaries(
     {
         "role": st.sampled_from(["user", "assistant", "tool", None]),

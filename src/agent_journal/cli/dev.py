@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 MODULES = Path("src/agent_journal/readers")
 CASES = Path("tests/readers")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_OF_A_CASE = {"expected.json", "ABOUT.md"}
 _TEMPLATES = Path(__file__).parent / "_templates"
 # What sources call the things that every one of them has; the first is the guess if none is there.
 _CALLED = {
     "id": ("id", "uuid", "conversation_id", "session_id", "sessionId", "chat_id", "message_id"),
     "title": ("title", "name", "subject", "summary"),
-    "role": ("role", "sender", "author", "from", "type"),
+    "role": ("role", "sender", "author", "from", "who", "type"),
     "text": ("content", "text", "message", "body", "prompt"),
     "time": ("timestamp", "created_at", "createdAt", "create_time", "time", "date", "at"),
 }
@@ -80,6 +81,8 @@ def _records_of(sample: str) -> list[dict[str, Any]]:
     """The records a sample begins with, which no reader may know yet."""
     if not Path(sample).is_file():
         raise UnreadableSource(sample, "there is no such file; a reader is started from one sample file")
+    if Path(sample).name in _OF_A_CASE:
+        raise UnreadableSource(sample, "a case has a file of that name itself; give the sample another one")
     peek = Peek(File(sample))
     if not peek.records:
         raise UnreadableSource(sample, f"{peek.looks_like()}; only JSON and JSON Lines have a template")

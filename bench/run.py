@@ -1,0 +1,218 @@
+"""Measures what README.md states: `python bench/run.py [--corpus DIR] [--json] [NAME…]`.
+
+Every time is CPU time of a child process (of `start`: wall time), the best of several, taken in turns with a
+baseline on the same machine, so that the ratio means something elsewhere. Without `--corpus`, the histories
+of `bench/corpus.py` are made once, in bench/corpus/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HERE = Path(__file__).parent
+MB = 1_000_000
+# What sketches of the readers reached; a figure without a limit is only shown.
+SESSIONS_LIMIT, EXPORT_LIMIT = 1.9, 1.2
+_ROUNDS = 3
+_STARTS = 20
+
+
+class Figure(NamedTuple):
+    """One line of the table; `ok` is None where there is no limit."""
+
+    name: str
+    what: str
+    measured: str
+    baseline: str
+    ratio: float | None
+    limit: str
+    ok: bool | None
+
+
+def task(name: str, path: Path) -> dict[str, Any]:
+    """What a task of tasks.py found, in a new process."""
+    done = subprocess.run(
+        [sys.executable, HERE / "tasks.py", name, path], check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def best_of(*tasks: tuple[str, Path]) -> list[dict[str, Any]]:
+    """For each task its fastest result; the tasks take turns, so that each sees the same machine."""
+    rounds = [[task(*one) for one in tasks] for _ in range(_ROUNDS)]
+    return [min(results, key=_seconds) for results in zip(*rounds, strict=True)]
+
+
+def _seconds(result: dict[str, Any]) -> float:
+    return float(result["seconds"])
+
+
+def against(name: str, what: str, ours: float, base: float, limit: float) -> Figure:
+    """A time beside the baseline's time."""
+    ratio = ours / base
+    return Figure(name, what, f"{ours:.2f} s", f"{base:.2f} s", ratio, f"{limit:.1f} ×", ratio <= limit)
+
+
+class Corpus:
+    """The histories, and what is known to be in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sessions = folder / "home" / ".claude" / "projects"
+        self.export = folder / "chatgpt-export"
+        self.chats = self.export / "conversations.json"
+        self.truth = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+        claude = self.truth["claude"]
+        self.session_files: int = claude["files"]
+        self.session_bytes: int = claude["bytes"]
+        by_kind = ("user_msgs", "assistant_lines", "tool_results")
+        self.session_messages: int = claude.get("messages") or sum(claude[kind] for kind in by_kind)
+
+
+def complete(name: str, found: dict[str, Any], conversations: int, messages: int) -> Figure:
+    """Whether everything that is known to be there was read."""
+    got = f"{found['conversations']:,} with {found['messages']:,}"
+    there = f"{conversations:,} with {messages:,}"
+    what = "conversations and messages, beside the known truth"
+    return Figure(name, what, got, there, None, "equal", got == there)
+
+
+def sessions(there: Corpus) -> Iterator[Figure]:
+    """Reading the coding agent's tree."""
+    ours, base = best_of(("read", there.sessions), ("decode_lines", there.sessions))
+    what = f"{there.session_bytes / MB:.0f} MB of agent sessions into the model, beside orjson line by line"
+    yield against("sessions", what, ours["seconds"], base["seconds"], SESSIONS_LIMIT)
+    yield complete("sessions", ours, there.session_files, there.session_messages)
+
+
+def export(there: Corpus) -> Iterator[Figure]:
+    """Reading the chat application's export."""
+    ours, base = best_of(("read", there.chats), ("decode_elements", there.chats))
+    size = there.chats.stat().st_size / MB
+    what = f"a chat export of {size:.0f} MB into the model, beside orjson on each conversation"
+    yield against("export", what, ours["seconds"], base["seconds"], EXPORT_LIMIT)
+    known = there.truth["chatgpt"]
+    yield complete("export", ours, known["conversations"], known["messages"])
+
+
+def convert(there: Corpus) -> Iterator[Figure]:
+    """The whole command on the coding agent's tree, with its start and its output."""
+    command = [*_aj(), "convert", str(there.sessions), "-t", "json"]
+    times = [(_cpu_of(command), task("copy", there.sessions)["seconds"]) for _ in range(_ROUNDS)]
+    ours, base = min(one for one, _ in times), min(one for _, one in times)
+    size = there.session_bytes / MB
+    measured, baseline = f"{size / ours:.0f} MB/s", f"{size / base:.0f} MB/s"
+    what = f"aj convert -t json of {size:.0f} MB of agent sessions, beside copying the bytes"
+    yield Figure("convert", what, measured, baseline, ours / base, "", None)
+
+
+def memory(there: Corpus) -> Iterator[Figure]:
+    """The peak while reading an export, which may depend on its largest conversation only."""
+    large = HERE / "corpus" / "export-500" / "conversations.json"
+    if not large.exists():
+        corpus.make_chats(large, 500 * MB / corpus.CHAT_BYTES)
+    for file in (there.chats, large):
+        largest = task("decode_elements", file)["largest"]
+        peak, limit = task("read", file)["peak_bytes"], 60 * MB + 4 * largest
+        what = f"peak memory of reading an export of {file.stat().st_size / MB:.0f} MB"
+        biggest = f"largest conversation {largest / MB:.1f} MB"
+        yield Figure(
+            "memory", what, f"{peak / MB:.0f} MB", biggest, None, f"{limit / MB:.0f} MB", peak <= limit
+        )
+
+
+def start(_there: Corpus) -> Iterator[Figure]:
+    """How long a person waits for the smallest things."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.jsonl"
+        text = {"type": "text", "text": "." * 850}
+        message = {"type": "message", "id": "1", "role": "user", "parts": [text]}
+        chat = {"type": "conversation", "id": "1", "source": "made-up", "timeline": [message]}
+        small.write_text(json.dumps(chat))
+        commands = [
+            [sys.executable, "-c", "pass"],
+            [*_aj(), "--help"],
+            [*_aj(), "convert", str(small), "-t", "json"],
+        ]
+        rounds = [[_wall_of(command) for command in commands] for _ in range(_STARTS)]
+    nothing, told, converted = (min(times) * 1000 for times in zip(*rounds, strict=True))
+    for what, ours in (("aj --help", told), ("aj convert of 1 KB", converted)):
+        beside = f"{what}, beside python -c pass"
+        yield Figure("start", beside, f"{ours:.0f} ms", f"{nothing:.0f} ms", ours / nothing, "", None)
+
+
+def cook(_there: Corpus) -> Iterator[Figure]:
+    """Cooking long traces, which a script of its own measures; it prints its figures itself."""
+    script = HERE / "cook.py"
+    if script.exists():
+        done = subprocess.run([sys.executable, script], check=False, stdout=sys.stderr)
+        yield Figure("cook", "bench/cook.py (figures above)", "", "", None, "", done.returncode == 0)
+
+
+def _aj() -> list[str]:
+    script = Path(sys.executable).with_name("aj")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "agent_journal"]
+
+
+def _cpu_of(command: list[str]) -> float:
+    before = os.times()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def _wall_of(command: list[str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+MEASUREMENTS: dict[str, Callable[[Corpus], Iterator[Figure]]] = {
+    measurement.__name__: measurement for measurement in (sessions, export, convert, memory, start, cook)
+}
+
+
+def show(figure: Figure, *, as_json: bool) -> None:
+    """One line for people, or one JSON object."""
+    if as_json:
+        print(json.dumps(figure._asdict()), flush=True)
+        return
+    verdict = {True: "ok", False: "OVER", None: ""}[figure.ok]
+    ratio = "" if figure.ratio is None else f"{figure.ratio:.2f} ×"
+    print(f"{figure.name:9} {figure.what}", flush=True)
+    print(f"{'':9} {figure.measured:>24}  {figure.baseline:>30}  {ratio:>8}  {figure.limit:>8}  {verdict}")
+
+
+def main() -> int:
+    """Measure what the command line names; 1 if a figure is over its limit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*MEASUREMENTS, []])
+    parser.add_argument("--corpus", type=Path, default=HERE / "corpus")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object per figure")
+    arguments = parser.parse_args()
+    if not (arguments.corpus / "truth.json").exists():
+        corpus.make(arguments.corpus)
+    there = Corpus(arguments.corpus)
+    within = True
+    for name in arguments.names or MEASUREMENTS:
+        for figure in MEASUREMENTS[name](there):
+            show(figure, as_json=arguments.as_json)
+            within = within and figure.ok is not False
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

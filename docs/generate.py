@@ -1,0 +1,207 @@
+"""Writes what in the documentation follows from the code: `python docs/generate.py [--check]`.
+
+A page marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`; model.schema.json is generated
+whole. With `--check` nothing is written; what is out of date is named, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from agent_journal import cli, model
+from agent_journal.cli.formats import rows
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+HERE = Path(__file__).parent
+_PART = re.compile(r"(<!-- generated: (?P<name>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+# The order in which a person meets them.
+_STRUCTS = (
+    *(model.Conversation, model.Message, model.Event),
+    *(model.Text, model.Code, model.Reasoning, model.ToolCall, model.ToolResult, model.Media, model.Other),
+    *(model.Citation, model.Usage, model.Link, model.Summary, model.Feedback, model.Tool, model.Request),
+    *(model.Memory, model.Origin),
+)
+
+
+def readers() -> str:
+    """What is read, for README."""
+    return _table(
+        ("`-f`", "source", "versions"),
+        ((f"`{row['name']}`", row["title"], _list(row["versions"])) for row in _formats("reader")),
+    )
+
+
+def writers() -> str:
+    """What is written, for README."""
+    return _table(
+        ("`-t`", "target", "has no place for"),
+        ((f"`{row['name']}`", row["title"], _loses(row)) for row in _formats("writer")),
+    )
+
+
+def readers_in_full() -> str:
+    """Everything the readers say of themselves."""
+    return "\n".join(_section(row, _reader_lines(row)) for row in _formats("reader"))
+
+
+def writers_in_full() -> str:
+    """Everything the writers say of themselves."""
+    return "\n".join(_section(row, _writer_lines(row)) for row in _formats("writer"))
+
+
+def notes() -> str:
+    """The kinds of notes."""
+    return _table(
+        ("kind", "meaning", "exit code 3"),
+        ((f"`{kind.label}`", kind.meaning, "yes" if kind.damage else "") for kind in Kind),
+    )
+
+
+def fields() -> str:
+    """Every struct of the model with its fields."""
+    return "\n".join(_struct(struct) for struct in _STRUCTS)
+
+
+def help_texts() -> str:
+    """What `--help` says, for the program and each verb."""
+    verbs = cli.HELP.format(verbs=cli._table())  # noqa: SLF001 (what `aj --help` prints)
+    return "\n".join([_help("aj", verbs), *(_help(title, text) for title, text in _verbs())])
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    part.__name__.replace("_", "-"): part
+    for part in (readers, writers, readers_in_full, writers_in_full, notes, fields, help_texts)
+}
+
+
+def _formats(kind: str) -> list[dict[str, Any]]:
+    return [row for row in rows() if row["kind"] == kind]
+
+
+def _table(head: tuple[str, ...], body: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *body]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names)
+
+
+def _loses(row: dict[str, Any]) -> str:
+    return "; ".join(row["loses"]) or "nothing: it holds the whole model"
+
+
+def _section(row: dict[str, Any], lines: Iterator[str]) -> str:
+    return f"### {row['title']} (`{row['name']}`)\n\n" + "".join(f"* {line}\n" for line in lines)
+
+
+def _reader_lines(row: dict[str, Any]) -> Iterator[str]:
+    yield f"Versions: {_list(row['versions'])}"
+    if row["homes"]:
+        yield "Where it lies: " + _list([f"`{home}`" for home in row["homes"]])
+    yield f"Known from: {row['evidence']}"
+
+
+def _writer_lines(row: dict[str, Any]) -> Iterator[str]:
+    layout = "one document for all conversations"
+    if row["layout"] == "lines":
+        layout = "one document per line, or per file in a folder"
+    yield f"Files: `{row['suffix']}`, {layout}"
+    yield f"Has no place for: {_loses(row)}"
+    yield f"Known from: {row['evidence']}"
+
+
+def _struct(struct: type[msgspec.Struct]) -> str:
+    body = []
+    for field in msgspec.structs.fields(struct):
+        kind = str(struct.__annotations__[field.name])
+        absent = "required" if field.required else _default(field)
+        body.append((f"`{field.name}`", f"`{kind}`", absent))
+    about = inspect.cleandoc(struct.__doc__ or "")
+    return f"### {struct.__name__}\n\n{about}\n\n" + _table(("field", "type", "if absent"), body)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    value = field.default
+    if value is msgspec.NODEFAULT:
+        value = field.default_factory()
+    return f"`{json.dumps(value)}`"
+
+
+def _verbs() -> Iterator[tuple[str, str]]:
+    for verb in cli.VERBS:
+        command: click.Command = importlib.import_module(f"agent_journal.cli.{verb}").command
+        yield from _command(f"aj {verb}", command)
+
+
+def _command(title: str, command: click.Command) -> Iterator[tuple[str, str]]:
+    with click.Context(command, info_name=title, terminal_width=80, max_content_width=80) as context:
+        yield title, command.get_help(context) + "\n"
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _command(f"{title} {name}", inner)
+
+
+def _help(title: str, text: str) -> str:
+    return f"## {title}\n\n```text\n{text}```\n"
+
+
+def schema() -> str:
+    """JSON Schema of one line of the project's own JSON."""
+    found: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Agent Journal JSON",
+        "description": "One conversation or memory, as `aj convert -t json` writes it on each line.",
+        **msgspec.json.schema(model.Item),
+    }
+    for struct in found["$defs"].values():
+        # From Python 3.13 on, docstrings have no indentation; the schema is the same for all versions.
+        struct["description"] = inspect.cleandoc(struct["description"])
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page that has generated parts, as it should be."""
+    for path in (HERE.parent / "README.md", *sorted(HERE.glob("*.md"))):
+        yield path, _PART.sub(_filled, path.read_text(encoding="utf-8"))
+    yield HERE / "model.schema.json", schema()
+
+
+def _filled(part: re.Match[str]) -> str:
+    return part[1] + "\n" + PARTS[part["name"]]() + "\n" + part[3]
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, name what is out of date")
+    check = parser.parse_args().check
+    stale = [(path, text) for path, text in pages() if not _is(path, text)]
+    for path, text in stale:
+        print(f"{path.relative_to(HERE.parent)} {'is out of date' if check else 'written'}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    if check and stale:
+        print("renew with: python docs/generate.py")
+    return 1 if check and stale else 0
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
