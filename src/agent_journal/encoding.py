@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from agent_journal.source import HEAD_BYTES, Reading
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from agent_journal.source import Source, Stream
 
 # A string of JSON holds no line break, so a line that begins with `//` is never part of one.
@@ -24,6 +27,18 @@ def utf8(source: Source) -> Stream:
     if raw.startswith(_UTF16):
         rest = _Transcoded(_Rejoined(raw, stream))
     return _Uncommented(rest) if _has_comments(decoded_head(raw)) else rest
+
+
+def utf8_lines(source: Source, block: int) -> IO[bytes]:
+    """The same, to be read line by line."""
+    stream = source.open()
+    if isinstance(stream, io.BytesIO):
+        raw = stream.read(HEAD_BYTES)
+        stream.seek(0)
+        if not raw.startswith((*_UTF16, codecs.BOM_UTF8)) and not _has_comments(raw):
+            return stream  # as it is: it has lines already
+    stream.close()
+    return io.BufferedReader(_Raw(utf8(source)), block)
 
 
 def head_text(raw: bytes) -> bytes:
@@ -46,6 +61,29 @@ def _has_comments(head: bytes) -> bool:
         return True
     is_indented = text[:1] in (b"[", b"{") and text[1:2] in (b"\n", b"\r")
     return is_indented and _COMMENT.search(text) is not None
+
+
+class _Raw(io.RawIOBase):
+    """A stream as Python's own buffers want it."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        with memoryview(buffer) as view:
+            block = self._left or self._stream.read(len(view))
+            self._left = block[len(view) :]
+            block = block[: len(view)]
+            view[: len(block)] = block
+            return len(block)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 class _Rejoined(Reading):

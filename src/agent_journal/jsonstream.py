@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.encoding import utf8
+from agent_journal.encoding import utf8, utf8_lines
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_RECORD_BYTES = 256 << 20
 _BLOCK = 1 << 20
 _SPACE = b" \t\r\n"
+_LINE_FEED = 10
 # Longer integers than CPython converts by default.
 _MAX_DIGITS = 4300
 
@@ -142,33 +143,20 @@ def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
 def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
     """Number and bytes of each line that is not blank, and whether it was ended."""
     number = 0
-    pending: list[bytes] = []
-    with utf8(source) as stream:
-        while block := stream.read(_BLOCK):
-            whole = block.split(b"\n")
-            pending.append(whole.pop())
-            if whole:
-                whole[0] = b"".join(pending[:-1]) + whole[0]
-                pending = pending[-1:]
-                for line in whole:
-                    number += 1
-                    if line and not line.isspace():
-                        yield number, line, True
-            elif sum(map(len, pending)) > MAX_RECORD_BYTES:
-                note(Kind.TOO_LARGE, number + 1, "a line beyond the limit")
-                pending = [_skip_line(stream)]
-                number += 1
-    if (tail := b"".join(pending)) and not tail.isspace():
-        yield number + 1, tail, False
-
-
-def _skip_line(stream: Stream) -> bytes:
-    """Read up to the end of the line; what was read of the next one."""
-    while block := stream.read(_BLOCK):
-        _, newline, rest = block.partition(b"\n")
-        if newline:
-            return rest
-    return b""
+    with utf8_lines(source, _BLOCK) as stream:
+        # Splitting blocks would look at each byte; this looks for line feeds as fast as memory allows.
+        while line := stream.readline(MAX_RECORD_BYTES):
+            number += 1
+            if line[-1] == _LINE_FEED:
+                if len(line) > 1 and not line.isspace():
+                    yield number, line[:-1], True
+            elif len(line) < MAX_RECORD_BYTES:
+                if not line.isspace():
+                    yield number, line, False
+            else:
+                note(Kind.TOO_LARGE, number, f"a line of more than {MAX_RECORD_BYTES:,} bytes")
+                while (line := stream.readline(_BLOCK)) and line[-1] != _LINE_FEED:
+                    pass
 
 
 def values(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from agent_journal.source import HEAD_BYTES
 if TYPE_CHECKING:
     from agent_journal.source import Source
 
-_MOST_RECORDS = 10
+_MOST_RECORDS = 8
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
 _FEW_RECORDS = 5
 
@@ -89,6 +89,11 @@ class Peek:
         """
         found = self._lines() if self.opening != "[" else self._elements()
         return tuple(record for record in found[:_MOST_RECORDS] if isinstance(record, dict))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The names of the fields that any of the records has: the quick way to say no."""
+        return frozenset().union(*self.records)
 
     def _elements(self) -> list[Any]:
         if isinstance(self.value, list):

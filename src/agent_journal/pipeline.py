@@ -20,7 +20,7 @@ from agent_journal.errors import (
 from agent_journal.model import Origin
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
-from agent_journal.source import Member, open_source, opened, sha256
+from agent_journal.source import open_source, opened, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,8 +83,7 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
         if not source.is_folder and readers.is_companion(source.path):
             continue  # it is read, and told of, with what it belongs to
         try:
-            if not source.is_folder and not isinstance(source, Member):
-                source = opened(source)
+            source = opened(source)
             unit = _claimed(source, forced)
             if unit is not None:
                 yield unit

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 65_536
 _BLOCK = 1 << 20
+_HELD_BYTES = 1 << 20
 # What operating systems and version control leave beside people's files.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
 
@@ -88,6 +89,8 @@ class Source(Protocol):
 
 def sha256(source: Source) -> str:
     """The hash of a file's bytes; of a folder's, over the paths and hashes of its files."""
+    if isinstance(source, Held):
+        return hashlib.sha256(source.data).hexdigest()
     digest = hashlib.sha256()
     if source.is_folder:
         for file in files_below(source):
@@ -171,6 +174,17 @@ class File:
             return None
         folder = self.path.rpartition("/")[0]
         return File(os.path.normpath(location), _joined(folder, names))
+
+
+class Held(File):
+    """A small file, read once: what is looked at, hashed and read are the same bytes."""
+
+    def __init__(self, file: File, data: bytes) -> None:
+        super().__init__(file.location, file.path)
+        self.data = data
+
+    def open(self) -> IO[bytes]:
+        return io.BytesIO(self.data)
 
 
 class Folder:
@@ -353,13 +367,22 @@ def open_source(location: str) -> Source:
     return opened(File(os.path.realpath(location) if os.path.islink(location) else location))
 
 
-def opened(file: Source) -> Source:
-    """The file itself, or what is in it if it is a zip."""
-    if file.is_folder or isinstance(file, Member) or not _is_zip(file):
+def opened(source: Source) -> Source:
+    """The source itself; of a small file its bytes, of a zip what is in it."""
+    if not isinstance(source, File):
+        return source
+    file = _held(source)
+    if not _is_zip(file):
         return file
     from agent_journal.zipped import Archive  # noqa: PLC0415 (zipfile is slow to import)
 
     return Member(Archive(file), "", file.path, is_folder=True)
+
+
+def _held(file: File) -> File:
+    with file.open() as stream:
+        size = os.fstat(stream.fileno()).st_size
+        return file if size > _HELD_BYTES else Held(file, stream.read())
 
 
 def _is_zip(file: Source) -> bool:

@@ -13,6 +13,9 @@ _RFC3339 = re.compile(
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+is_moment = _RFC3339.fullmatch
+"""Whether a text is a moment as it stands: what it gives is true or not."""
+
 # A number below this is seconds since 1970 (up to the year 2286), one above is milliseconds.
 SECONDS_BELOW = 10_000_000_000
 # Milliseconds end with the year 9999; above that a number can only be microseconds, then nanoseconds.

@@ -109,8 +109,10 @@ class _Counted(Reading):
 
 def _seekable(file: Source) -> IO[bytes]:
     stream = file.open()
-    if isinstance(stream, io.IOBase):
-        return io.BufferedReader(stream)  # type: ignore[type-var] # a raw file
+    if isinstance(stream, io.RawIOBase):
+        return io.BufferedReader(stream)
+    if isinstance(stream, io.BytesIO):
+        return stream
     # Standard input: zips need to be read from the end.
     return io.BytesIO(stream.read())
 

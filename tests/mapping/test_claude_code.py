@@ -27,7 +27,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers import claude_code
-from agent_journal.readers.claude_code.usual import UsualLines
+from agent_journal.readers.claude_code import usual
 from agent_journal.source import File
 from tests.cases import Case, all_cases, outcome
 from tests.inline import save_lines
@@ -522,7 +522,7 @@ def test_the_fast_way_through_a_line_makes_what_the_careful_way_makes(
 ) -> None:
     location = case.location(tmp_path)
     fast = outcome(location)
-    monkeypatch.setattr(UsualLines, "decode", lambda _self, _line: None)
+    monkeypatch.setattr(usual, "GIVE_UP_AFTER", 0)
     careful = outcome(location)
 
     assert careful.items == fast.items
@@ -558,9 +558,9 @@ session_lines = st.fixed_dictionaries(
 def test_the_fast_way_agrees_on_any_line(records: list[dict[str, Any]]) -> None:
     data = b"\n".join(json.dumps(record).encode() for record in records)
     found = []
-    for decode in (UsualLines.decode, lambda _self, _line: None):
+    for tries in (usual.GIVE_UP_AFTER, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(UsualLines, "decode", decode)
+            patch.setattr(usual, "GIVE_UP_AFTER", tries)
             notes = Notes()
             found.append((list(claude_code.read(Bytes(data, "s.jsonl"), "2", notes)), notes.kept))
 

@@ -43,6 +43,10 @@ def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) ->
     if content.__class__ is not list:
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
+    if len(content) == 1 and (block := content[0]).__class__ is dict:
+        # One block is what most logs have; a comprehension would cost more than the part.
+        plain = _plain(block.get("type"), block, tool_kinds)
+        return [plain or _part(block, note, where, tool_kinds)]
     return [_part(block, note, where, tool_kinds) for block in content]
 
 
@@ -89,6 +93,10 @@ def _plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | No
         call_id, output, is_error = block.get("tool_use_id"), block.get("content"), block.get("is_error")
         if call_id.__class__ is str and output.__class__ is str and size == 3 + (is_error.__class__ is bool):
             return ToolResult(call_id=call_id, output=output, is_error=is_error)
+    elif kind == "thinking" and size == 3:  # noqa: PLR2004 (and type)
+        text, signature = block.get("thinking"), block.get("signature")
+        if text.__class__ is str and signature.__class__ is str:
+            return Reasoning(text=text, signature=signature)
     return None
 
 

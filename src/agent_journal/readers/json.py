@@ -30,6 +30,8 @@ INFO = ReaderInfo(
 
 def sniff(peek: Peek) -> str | None:
     """Claim records that carry the tag of a conversation or memory, its source and its content."""
+    if not {"type", "id", "source"} <= peek.keys:
+        return None
     return "1" if any(_is_ours(record) for record in peek.records) else None
 
 

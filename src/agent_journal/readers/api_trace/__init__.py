@@ -55,11 +55,9 @@ _FOREIGN = frozenset(
 
 def sniff(peek: Peek) -> str | None:
     """Claim records whose `request` holds messages, or whose `response` holds the lines of a stream."""
-    # An indented record is one value whose lines may look like records.
-    first = (peek.value,) if isinstance(peek.value, dict) else ()
-    records = (*first, *peek.records)
-    if any(_FOREIGN & record.keys() for record in records):
+    if "request" not in peek.keys or _FOREIGN & peek.keys:
         return None
+    records = peek.records
     if any(map(_has_messages, records)) or (peek.is_cut and any(map(_is_cut_before_messages, records))):
         return "auto"
     return None

@@ -105,7 +105,10 @@ def head(entries: Sequence[Entry], messages: Sequence[Message], updated_at: str 
     if noted is not None and any(leaf.id == noted for leaf in tree.leaves(entries)):
         return noted
     last = messages[-1]
-    is_newest = last.at == updated_at and not last.sidechain
+    # In a sub-agent's own file everything is a side chain.
+    is_newest = last.at == updated_at and (
+        not last.sidechain or all(message.sidechain for message in messages)
+    )
     return last.id if is_newest else tree.newest_leaf(entries)
 
 

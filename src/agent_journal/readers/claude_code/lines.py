@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from agent_journal import ids, times
@@ -19,7 +18,7 @@ from agent_journal.readers.claude_code.names import KNOWN_TYPES, TOOL_KINDS
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.claude_code.beside import Beside
-    from agent_journal.readers.claude_code.usual import UsualBody, UsualLine
+    from agent_journal.readers.claude_code.usual import UsualLine
 
 Entry: TypeAlias = Message | Event
 
@@ -77,19 +76,18 @@ class Lines:
 
     def usual(self, line: UsualLine, where: int | str) -> Message | None:
         """The message that a usual line is; None if it says anything that must be looked at closely."""
-        body, at = line.message, times.moment(line.timestamp)
+        body, at = line.message, line.timestamp
         if (
             [line.cwd, line.version, line.git_branch, line.session_id] != self._known
             or line.type != body.role
             or not line.uuid
-            or at is None
+            or not times.is_moment(at)
+            or body.model == _NO_MODEL
         ):
             return None
         extra = line.left()
         if body.role == "user":
-            return None if _has_answer(body) else self._usual_prompt(line, at, where, extra)
-        if body.model == _NO_MODEL:
-            return None
+            return self._usual_prompt(line, at, where, extra) if body.is_prompt() else None
         if left := body.left():
             extra["message"] = left
         stop_reason = body.stop_reason if body.stop_reason.__class__ is str else None
@@ -266,11 +264,6 @@ class Lines:
         digest = hashlib.sha256(line).hexdigest()
         self._without_id[digest] += 1
         return ids.made(self.common["sessionId"], digest, self._without_id[digest])
-
-
-def _has_answer(body: UsualBody) -> bool:
-    """Whether a prompt has fields that only answers have."""
-    return bool(body.id or body.model or body.usage or body.type is not UNSET or body.left())
 
 
 def _logical_parent(fields: Fields) -> str | None:

@@ -9,12 +9,11 @@ import msgspec
 from agent_journal import ids, jsonstream
 from agent_journal.model import Conversation, Event, Link, Message
 from agent_journal.notes import Kind
-from agent_journal.readers.claude_code import facts
+from agent_journal.readers.claude_code import facts, usual
 from agent_journal.readers.claude_code.beside import Beside, stem
 from agent_journal.readers.claude_code.lines import Lines
 from agent_journal.readers.claude_code.names import KNOWN_TYPES
 from agent_journal.readers.claude_code.timeline import Timeline
-from agent_journal.readers.claude_code.usual import UsualLines
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -35,10 +34,16 @@ class Session:
 
     def read(self, source: Source) -> None:
         """Take the lines of a file."""
-        usual_line, usual, add = UsualLines().decode, self._lines.usual, self._timeline.add
+        usual_message, add = self._lines.usual, self._timeline.add
+        unusual = 0
         for number, line, is_whole in jsonstream.raw_lines(source, self._note):
-            decoded = usual_line(line)
-            entry: Entry | None = None if decoded is None else usual(decoded, number)
+            entry: Entry | None = None
+            if unusual < usual.GIVE_UP_AFTER:
+                try:
+                    entry = usual_message(usual.decode(line), number)
+                    unusual = 0
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    unusual += 1
             if entry is None:
                 kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
                 record = jsonstream.decode(line, self._note, number, kind)

@@ -36,10 +36,13 @@ _SPEAKERS = ("user", "assistant")
 
 def version_of(peek: Peek) -> str | None:
     """The version of the format if the input is a session file, else None."""
-    value = peek.value if peek.opening == "{" else None
-    if isinstance(value, dict) and isinstance(lines := value.get("loglines"), list):
-        return WEB if any(isinstance(line, dict) and _is_message(line) for line in lines) else None
     records = peek.records
+    if "loglines" in peek.keys:
+        lines = records[0].get("loglines")
+        is_ours = isinstance(lines, list) and any(
+            isinstance(line, dict) and _is_message(line) for line in lines
+        )
+        return WEB if is_ours else None
     if any(_is_of_a_relative(record) for record in records):
         return None
     if not any(_is_enveloped(r) or _is_message(r) or _is_metadata(r) for r in records):

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-_GIVE_UP_AFTER = 40
+# Whoever has seen so many lines in a row that were not usual need not try any longer.
+GIVE_UP_AFTER = 40
 
 
 class UsualBody(Struct, forbid_unknown_fields=True, gc=False):
@@ -26,6 +27,15 @@ class UsualBody(Struct, forbid_unknown_fields=True, gc=False):
     stop_reason: Any = UNSET
     stop_sequence: Any = UNSET
     usage: dict[str, Any] | None = None
+
+    def is_prompt(self) -> bool:
+        """Whether it has none of the fields that only answers have."""
+        return (
+            self.type is UNSET
+            and self.stop_reason is UNSET
+            and self.stop_sequence is UNSET
+            and not (self.id or self.model or self.usage)
+        )
 
     def left(self) -> dict[str, Any]:
         """What stays beside the parts, under the source's names."""
@@ -64,29 +74,24 @@ class UsualLine(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
 
     def left(self) -> dict[str, Any]:
         """What stays beside the message, under the source's names."""
-        return {name: value for name, value in zip(_NAMES, _values(self), strict=True) if value is not UNSET}
+        left: dict[str, Any] = {}
+        if self.is_sidechain is not UNSET:
+            left["isSidechain"] = self.is_sidechain
+        if self.user_type is not UNSET:
+            left["userType"] = self.user_type
+        if self.request_id is not UNSET:
+            left["requestId"] = self.request_id
+        if self.tool_use_result is not UNSET:
+            left["toolUseResult"] = self.tool_use_result
+        values = _less_usual(self)
+        if values != _NONE_OF_THEM:
+            left |= {name: value for name, value in zip(_NAMES, values, strict=True) if value is not UNSET}
+        return left
 
 
-_LEFT = tuple(field for field in msgspec.structs.fields(UsualLine) if field.default is UNSET)
-_NAMES = tuple(field.encode_name for field in _LEFT)
-_values = attrgetter(*(field.name for field in _LEFT))
+_LESS_USUAL = [field for field in msgspec.structs.fields(UsualLine) if field.default is UNSET][4:]
+_NAMES = tuple(field.encode_name for field in _LESS_USUAL)
+_NONE_OF_THEM = (UNSET,) * len(_NAMES)
+_less_usual = attrgetter(*(field.name for field in _LESS_USUAL))
 
-
-class UsualLines:
-    """Decodes usual lines; it stops trying in a file that has none."""
-
-    def __init__(self) -> None:
-        self._decode = msgspec.json.Decoder(UsualLine).decode
-        self._missed = 0
-
-    def decode(self, line: bytes) -> UsualLine | None:
-        """The line, if it is a usual one."""
-        if self._missed > _GIVE_UP_AFTER:
-            return None
-        try:
-            usual = self._decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._missed += 1
-            return None
-        self._missed = 0
-        return usual
+decode = msgspec.json.Decoder(UsualLine).decode

@@ -1,0 +1,117 @@
+"""The small files beside the conversations of an export: ratings, shared links, the account, the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from agent_journal import ids, jsonstream
+from agent_journal.errors import UnreadableSource
+from agent_journal.model import Memory
+from agent_journal.notes import Kind
+from agent_journal.readers.chatgpt.assets import Assets
+from agent_journal.readers.chatgpt.values import objects, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+Bag = dict[str, Any]
+SOURCE = "chatgpt"
+
+FEEDBACK = "message_feedback.json"
+SHARED = "shared_conversations.json"
+# Named by the Portable AI Memory mapping of February 2026; no export that we know of has it.
+TOOL_MESSAGES = "tool_messages.json"
+USER = "user.json"
+ASSET_NAMES = "conversation_asset_file_names.json"
+LIBRARY = "library_files.json"
+READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY)
+
+
+class Rows:
+    """Records of a file, by the conversation they name, or else by the message."""
+
+    def __init__(
+        self, rows: Collection[Any] = (), conversation: str = "conversation_id", messages: Iterable[str] = ()
+    ) -> None:
+        self.count = self.left = len(rows)
+        self._by_conversation: dict[str, list[Bag]] = {}
+        self._by_message: dict[str, list[Bag]] = {}
+        for row in objects([*rows]):
+            if name := words(row.get(conversation)):
+                self._by_conversation.setdefault(name, []).append(row)
+            elif name := next((found for key in messages if (found := words(row.get(key)))), None):
+                self._by_message.setdefault(name, []).append(row)
+
+    def take(self, conversation_id: str, message_ids: Collection[str]) -> list[Bag]:
+        """The records about a conversation, which are told once."""
+        found = self._by_conversation.pop(conversation_id, [])
+        for message_id in [name for name in self._by_message if name in message_ids]:
+            found += self._by_message.pop(message_id)
+        self.left -= len(found)
+        return found
+
+
+class Sidecars(Struct, frozen=True):
+    """What the other files of an export know; nothing for a file that lies alone."""
+
+    account_id: str | None
+    feedback: Rows
+    shared: Rows
+    tool_messages: Rows
+    library: Rows
+    assets: Assets
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is nothing (more) to say about any conversation."""
+        return not (self.feedback.left or self.shared.left or self.tool_messages.left or self.library.left)
+
+
+def nothing() -> Sidecars:
+    """What is known beside a single file."""
+    return Sidecars(None, Rows(), Rows(), Rows(), Rows(), Assets())
+
+
+def read_sidecars(files: dict[str, Source], user: Bag, note: Notes) -> Sidecars:
+    """What the files of an export, by their paths, say about its conversations and about each other."""
+    library = rows_of(files.get(LIBRARY), note)
+    names = next(objects(rows_of(files.get(ASSET_NAMES), note)), {})
+    assets = Assets((path for path in files if not path.endswith(".json")), names, objects(library))
+    return Sidecars(
+        account_id=words(user.get("id")),
+        feedback=Rows(rows_of(files.get(FEEDBACK), note), messages=("id",)),
+        shared=Rows(rows_of(files.get(SHARED), note)),
+        tool_messages=Rows(rows_of(files.get(TOOL_MESSAGES), note), messages=("message_id", "id")),
+        library=Rows(library, "origination_thread_id", ("origination_message_id",)),
+        assets=assets,
+    )
+
+
+def rows_of(file: Source | None, note: Notes) -> list[Any]:
+    """The records of a small file, as far as it can be read."""
+    if file is None:
+        return []
+    try:
+        return [row for _, row in jsonstream.elements(file, note.about(file.label))]
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        return []
+
+
+def identity(user: Bag) -> Memory:
+    """The account as something the service knows about the person."""
+    told = [f"{name}: {value}" for name, value in user.items() if value.__class__ in (str, int, float)]
+    return Memory(
+        id=ids.made(SOURCE, "identity", user.get("id") or user),
+        made_id=True,
+        source=SOURCE,
+        kind="identity",
+        text=", ".join(told) or USER,
+        about=words(user.get("id")),
+        extra=user,
+    )
