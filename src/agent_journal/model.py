@@ -129,7 +129,8 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="message"):
     """One message, as the source cuts them. Messages of one API response share `response_id`.
 
-    `native` is the source's content value, verbatim, for writers that promise it.
+    `native` is the source's content value, verbatim, for writers that promise it; it is None where the
+    parts tell it exactly.
     """
 
     id: str

@@ -88,19 +88,36 @@ class Source(Protocol):
 
 
 def sha256(source: Source) -> str:
-    """The hash of a file's bytes; of a folder's, over the paths and hashes of its files."""
+    """The hash of a file's bytes, also of a zip that is read as a folder.
+
+    Of a folder: over the paths and sizes of its files, and the content of those that are text. The pictures
+    and sounds of an export may be gigabytes; they are named by its conversations, not read.
+    """
     if isinstance(source, Held):
         return hashlib.sha256(source.data).hexdigest()
-    digest = hashlib.sha256()
+    if isinstance(source, Member) and source.is_folder:
+        return source.archive.sha256(source.inside)
     if source.is_folder:
-        for file in files_below(source):
-            digest.update(f"{file.path}\0{sha256(file)}\n".encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()
+        return _sha256_of_folder(source)
+    digest = hashlib.sha256()
     with source.open() as stream:
         if isinstance(stream, io.RawIOBase):
             return hashlib.file_digest(stream, "sha256").hexdigest()
         while block := stream.read(_BLOCK):
             digest.update(block)
+    return digest.hexdigest()
+
+
+def _sha256_of_folder(folder: Source) -> str:
+    digest = hashlib.sha256()
+    for file in files_below(folder):
+        try:
+            with file.open() as stream:
+                is_text = b"\0" not in stream.read(HEAD_BYTES)
+            content = sha256(file) if is_text else str(os.path.getsize(file.label))
+        except (UnreadableSource, OSError):
+            content = "unreadable"
+        digest.update(f"{file.path}\0{content}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
@@ -170,7 +187,7 @@ class File:
         if not all(is_plain(name) or name == ".." for name in names):
             return None
         location = os.path.join(os.path.dirname(self.location), *names)
-        if not os.path.isfile(location):
+        if not os.path.isfile(location) or os.path.islink(location):
             return None
         folder = self.path.rpartition("/")[0]
         return File(os.path.normpath(location), _joined(folder, names))

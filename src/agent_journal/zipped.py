@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
-from agent_journal.source import Reading
+from agent_journal.source import Reading, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ class Archive:
         self.label = file.label
         self.modified_at = file.modified_at
         self.inflated = 0
+        self._file = file
         self._stream = _seekable(file)
         try:
             self._zip = zipfile.ZipFile(self._stream)
@@ -56,6 +58,16 @@ class Archive:
             if info.header_offset < end:
                 raise UnreadableSource(self.label, "members of the zip overlap (a zip bomb)")
             end = info.header_offset + 30 + info.compress_size
+
+    def sha256(self, folder: str) -> str:
+        """The hash of the zip; of a folder in it, over the paths, sizes and checksums of its files."""
+        if not folder:
+            return sha256(self._file)
+        digest = hashlib.sha256()
+        for path, info in sorted(self._members.items()):
+            if path.startswith(f"{folder}/"):
+                digest.update(f"{path}\0{info.file_size}\0{info.CRC}\n".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
 
     def has(self, inside: str) -> bool:
         """Whether there is such a file."""

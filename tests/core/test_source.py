@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import struct
@@ -113,7 +114,19 @@ def test_hashes(tree: Path) -> None:
     assert sha256(Bytes(b"abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     before = sha256(Folder(str(tree)))
     (tree / "b/c.txt").write_text("changed")
-    assert sha256(Folder(str(tree))) != before
+    changed = sha256(Folder(str(tree)))
+    assert changed != before
+    (tree / "link").symlink_to(tree / "a.txt")
+    assert sha256(Folder(str(tree))) not in {before, changed}
+
+
+def test_a_zip_is_hashed_as_it_lies(tree: Path, tmp_path: Path) -> None:
+    location = zip_of(tree, tmp_path / "t.zip")
+    source = open_source(location)
+
+    assert sha256(source) == hashlib.sha256(Path(location).read_bytes()).hexdigest()
+    (folder,) = [child for child in source.children() if child.is_folder]
+    assert sha256(folder) != sha256(source)
 
 
 def read_to_the_end(stream: Stream) -> None:

@@ -225,8 +225,10 @@ def test_content_blocks(tmp_path: Path) -> None:
 def test_content_stays_as_it_was(tmp_path: Path) -> None:
     found = messages(read(tmp_path, PROMPT, ANSWER, RESULT)[0])
 
-    for record in (PROMPT, ANSWER, RESULT):
-        assert found[record["uuid"]].native == record["message"]["content"]
+    assert found["a1"].native == ANSWER["message"]["content"]
+    # A string, and one block of the usual form, are told exactly by the one part.
+    assert (found["u1"].native, found["u1"].parts) == (None, [Text(text="Fix the bug in main.py")])
+    assert (found["u2"].native, len(found["u2"].parts)) == (None, 1)
 
 
 def test_tool_result_as_blocks(tmp_path: Path) -> None:

@@ -43,11 +43,25 @@ def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) ->
     if content.__class__ is not list:
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
-    if len(content) == 1 and (block := content[0]).__class__ is dict:
-        # One block is what most logs have; a comprehension would cost more than the part.
-        plain = _plain(block.get("type"), block, tool_kinds)
-        return [plain or _part(block, note, where, tool_kinds)]
     return [_part(block, note, where, tool_kinds) for block in content]
+
+
+def parts_and_native(
+    content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds
+) -> tuple[list[Part], Any]:
+    """The parts, and the content itself unless they tell it exactly.
+
+    They do for a string, and for one plain block that is no text: writers that promise the content as it was
+    make it of them.
+    """
+    if content.__class__ is str:
+        return [Text(text=content)], None
+    # One block is what most logs have; going through a list would cost more than the part.
+    if content.__class__ is list and len(content) == 1 and (block := content[0]).__class__ is dict:
+        plain = _plain(block.get("type"), block, tool_kinds)
+        if plain is not None:
+            return [plain], content if plain.__class__ is Text else None
+    return parts(content, note, where, tool_kinds), content
 
 
 def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:

@@ -37,8 +37,9 @@ class Beside:
         self._stem = stem(source)
         self._note = note
 
-    def restore(self, parts: list[Part], where: int | str) -> None:
-        """Put the whole output in the place of each placeholder, which stays in the part's `extra`."""
+    def restore(self, parts: list[Part], where: int | str) -> bool:
+        """Put the whole output in the place of each placeholder, kept in `extra`; whether there was one."""
+        restored = False
         for place, part in enumerate(parts):
             if (
                 part.__class__ is ToolResult
@@ -46,6 +47,8 @@ class Beside:
                 and part.output.startswith(_PLACEHOLDER)
             ):
                 parts[place] = self._restored(part, part.output, where)
+                restored = True
+        return restored
 
     def _restored(self, part: ToolResult, placeholder: str, where: int | str) -> ToolResult:
         saved_to = placeholder.partition(_SAVED_TO)[2].partition("\n")[0].strip()

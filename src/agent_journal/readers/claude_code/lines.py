@@ -91,6 +91,7 @@ class Lines:
         if left := body.left():
             extra["message"] = left
         stop_reason = body.stop_reason if body.stop_reason.__class__ is str else None
+        parts, native = blocks.parts_and_native(body.content, self._note, where, TOOL_KINDS)
         return Message(
             id=line.uuid,
             role="assistant",
@@ -100,17 +101,17 @@ class Lines:
             stop_reason=stop_reason,
             sidechain=line.is_sidechain is True,
             response_id=body.id,
-            parts=blocks.parts(body.content, self._note, where, TOOL_KINDS),
+            parts=parts,
             usage=self._counted(body.usage, None, body.id, extra.get("requestId"), stop_reason),
-            native=body.content,
+            native=native,
             extra=extra,
         )
 
     def _usual_prompt(self, line: UsualLine, at: str, where: int | str, extra: dict[str, Any]) -> Message:
         content = line.message.content
-        parts = blocks.parts(content, self._note, where, TOOL_KINDS)
-        if content.__class__ is list:
-            self._beside.restore(parts, where)
+        parts, native = blocks.parts_and_native(content, self._note, where, TOOL_KINDS)
+        if content.__class__ is list and self._beside.restore(parts, where):
+            native = content
         return Message(
             id=line.uuid,
             role="user",
@@ -118,7 +119,7 @@ class Lines:
             at=at,
             sidechain=line.is_sidechain is True,
             parts=parts,
-            native=content,
+            native=native,
             extra=extra,
         )
 
@@ -171,6 +172,7 @@ class Lines:
         if left := body.rest():
             fields.keep("message", left)
         uuid = fields.text("uuid")
+        parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
         return Message(
             id=uuid or self._made_id(line),
             made_id=not uuid,
@@ -182,9 +184,9 @@ class Lines:
             hidden=_is_hidden(fields),
             sidechain=fields.look("isSidechain") is True,
             response_id=response_id,
-            parts=blocks.parts(content, self._note, fields.where, TOOL_KINDS),
+            parts=parts,
             usage=usage,
-            native=content,
+            native=native,
             extra=fields.rest(),
         )
 
@@ -213,9 +215,9 @@ class Lines:
 
     def _said(self, fields: Fields, role: Role, content: Any, line: bytes) -> Message:
         """What no model said: a prompt, what tools answered, what the app told the person."""
-        parts = blocks.parts(content, self._note, fields.where, TOOL_KINDS)
-        if content.__class__ is list:
-            self._beside.restore(parts, fields.where)
+        parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
+        if content.__class__ is list and self._beside.restore(parts, fields.where):
+            native = content
         uuid = fields.text("uuid")
         return Message(
             id=uuid or self._made_id(line),
@@ -226,7 +228,7 @@ class Lines:
             hidden=_is_hidden(fields),
             sidechain=fields.look("isSidechain") is True,
             parts=parts,
-            native=content,
+            native=native,
             extra=fields.rest(),
         )
 
