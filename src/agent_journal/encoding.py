@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Protocol
 
 from agent_journal.source import HEAD_BYTES, Reading
 
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 # A string of JSON holds no line break, so a line that begins with `//` is never part of one.
 _COMMENT = re.compile(rb"^[ \t]*//[^\n]*", re.MULTILINE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Fillable(Protocol):
+    """Bytes that are read into a buffer."""
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """How many bytes were put at the beginning of the buffer; none at the end."""
 
 
 def utf8(source: Source) -> Stream:
@@ -39,6 +46,11 @@ def utf8_lines(source: Source, block: int) -> IO[bytes]:
             return stream  # as it is: it has lines already
     stream.close()
     return io.BufferedReader(_Raw(utf8(source)), block)
+
+
+def fillable(stream: Stream) -> Fillable:
+    """The stream with `readinto`."""
+    return stream if isinstance(stream, _Rejoined | io.BytesIO) else _Raw(stream)
 
 
 def head_text(raw: bytes) -> bytes:
@@ -96,6 +108,14 @@ class _Rejoined(Reading):
     def read(self, size: int = -1, /) -> bytes:
         head, self._head = self._head, b""
         return head + self._stream.read(size)
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        if not self._head and isinstance(self._stream, io.FileIO | io.BytesIO):
+            return self._stream.readinto(buffer) or 0
+        block = self._head[: len(buffer)] or self._stream.read(len(buffer))
+        self._head = self._head[len(block) :]
+        buffer[: len(block)] = block
+        return len(block)
 
 
 class _Transcoded(Reading):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.encoding import utf8, utf8_lines
+from agent_journal.encoding import fillable, utf8, utf8_lines
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -248,9 +248,11 @@ class _Window:
     """A stretch of a stream in which the next value lies; it grows until the value is whole."""
 
     def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._data = b""
+        self._stream = fillable(stream)
+        # One buffer for all: the stretch is from `_at` to `_end` in it.
+        self._data = bytearray(_BLOCK)
         self._at = 0
+        self._end = 0
         self._ended = False
         # How the first value opens, and what lies between it and the second: `}, {"title":`.
         self._opening = b""
@@ -260,12 +262,12 @@ class _Window:
     def peek(self) -> bytes:
         """The next byte that is not white space; empty at the end."""
         while True:
-            data, at = self._data, self._at
-            while at < len(data) and data[at] in _SPACE:
+            data, at, end = self._data, self._at, self._end
+            while at < end and data[at] in _SPACE:
                 at += 1
             self._at = at
-            if at < len(data):
-                return data[at : at + 1]
+            if at < end:
+                return bytes(data[at : at + 1])
             if not self._grow():
                 return b""
 
@@ -275,9 +277,9 @@ class _Window:
 
     def first_line_is_whole(self) -> bool:
         """Whether the text up to the next line break is a value by itself."""
-        while (end := self._data.find(b"\n", self._at)) < 0:
+        while (end := self._data.find(b"\n", self._at, self._end)) < 0:
             if not self._grow():
-                end = len(self._data)
+                end = self._end
                 break
         line = self._data[self._at : end].strip()
         try:
@@ -322,9 +324,9 @@ class _Window:
     def _learn(self, start: int, end: int) -> None:
         data = self._data
         if not self._opening:
-            self._opening = data[start : data.find(b":", start, end) + 1]
-        elif self._last_end and not self._boundary and data.startswith(self._opening, start):
-            self._boundary = data[self._last_end - 1 : start] + self._opening
+            self._opening = bytes(data[start : data.find(b":", start, end) + 1])
+        elif self._last_end and not self._boundary and data.startswith(self._opening, start, end):
+            self._boundary = bytes(data[self._last_end - 1 : start]) + self._opening
         self._last_end = end
 
     def _up_to_boundary(self) -> Any:
@@ -334,8 +336,8 @@ class _Window:
         the value to find its end; where an object inside opens like that too, decoding fails here.
         """
         searched = 0
-        while (found := self._data.find(self._boundary, self._at + searched)) < 0:
-            searched = max(0, len(self._data) - self._at - len(self._boundary))
+        while (found := self._data.find(self._boundary, self._at + searched, self._end)) < 0:
+            searched = max(0, self._end - self._at - len(self._boundary))
             if searched > MAX_RECORD_BYTES or not self._grow():
                 return BAD
         try:
@@ -347,13 +349,13 @@ class _Window:
 
     def _pass_value(self) -> None:
         end = self._end_of_value()
-        self._at = len(self._data) if end is None else end
+        self._at = self._end if end is None else end
 
     def _end_of_value(self) -> int | None:
         """Where the value ends, or None if that cannot be told without repair."""
         while True:
             try:
-                _skip.decode(memoryview(self._data)[self._at :])
+                _skip.decode(memoryview(self._data)[self._at : self._end])
             except msgspec.DecodeError as error:
                 # msgspec says where a text goes on after the value: that is where the value ends.
                 if found := _TRAILING.search(str(error)):
@@ -364,7 +366,7 @@ class _Window:
                 return None
             else:
                 if not self._grow():
-                    return len(self._data)
+                    return self._end
 
     def _is_cut(self, complaint: str) -> bool:
         """Whether msgspec may complain only because the window ends too early."""
@@ -372,14 +374,14 @@ class _Window:
             return True
         # A number or a word such as `true` that is cut is called invalid, at its last byte.
         found = _PLACE.search(complaint)
-        return found is not None and self._at + int(found[1]) + _LONGEST_TOKEN >= len(self._data)
+        return found is not None and self._at + int(found[1]) + _LONGEST_TOKEN >= self._end
 
     def _recover(self, note: Notes, where: str) -> Any:
         """Decode a value that msgspec refuses, and find where the next one begins."""
         end = self._matching_end()
         if end is not None:
             quiet = _Remembered()
-            value = decode(self._data[self._at : end], quiet, where)  # type: ignore[arg-type] # a Notes in all it does here
+            value = decode(bytes(self._data[self._at : end]), quiet, where)  # type: ignore[arg-type] # a Notes in all it does here
             sibling = None if value is not BAD else self._next_sibling(end)
             if sibling is None:
                 quiet.replay(note)
@@ -389,9 +391,9 @@ class _Window:
         else:
             end = self._next_sibling(None)
         if end is None:
-            size = len(self._data) - self._at
+            size = self._end - self._at
             note(Kind.TRUNCATED, where, f"the last {size:,} bytes are not a whole value")
-            self._at = len(self._data)
+            self._at = self._end
             return BAD
         note(Kind.BAD_RECORD, where, f"{end - self._at:,} bytes are not JSON")
         self._at = end
@@ -401,7 +403,7 @@ class _Window:
         """The end of the bracket that opens here, found without parsing what is inside."""
         seen, depth = 0, 0
         while True:
-            for token in _TOKEN.finditer(self._data, self._at + seen):
+            for token in _TOKEN.finditer(self._data, self._at + seen, self._end):
                 if token["cut"] is not None:
                     break  # it is looked at again when the window has grown
                 seen = token.end() - self._at
@@ -411,7 +413,8 @@ class _Window:
                     depth -= 1
                     if depth <= 0:
                         return self._at + seen
-            if len(self._data) - self._at > MAX_RECORD_BYTES or not self._grow():
+            del token  # a match holds the buffer, which could not grow then
+            if self._end - self._at > MAX_RECORD_BYTES or not self._grow():
                 return None
 
     def _next_sibling(self, before: int | None) -> int | None:
@@ -422,24 +425,27 @@ class _Window:
         if not self._opening.startswith(b"{"):
             return None
         while True:
-            found = self._data.find(self._opening, self._at + 1, before or len(self._data))
+            found = self._data.find(self._opening, self._at + 1, before or self._end)
             if found >= 0:
                 return found
             if before is not None or not self._grow():
                 return None
 
     def _grow(self) -> bool:
+        """Read more behind what is left; whether there was more."""
         if self._ended:
             return False
-        kept = self._data[self._at :]
-        # Doubling keeps the work linear when one value is much larger than a block.
-        block = self._stream.read(max(_BLOCK, len(kept)))
-        self._ended = not block
-        if block:
-            self._data = kept + block
-            self._at = 0
-            self._last_end = 0
-        return bool(block)
+        data, kept = self._data, self._end - self._at
+        if self._at:
+            data[:kept] = data[self._at : self._end]
+            self._at, self._end, self._last_end = 0, kept, 0
+        if kept > len(data) // 2:
+            data.extend(bytes(len(data)))  # doubling keeps the work linear when one value is very large
+        with memoryview(data) as view:
+            count = self._stream.readinto(view[kept:])
+        self._ended = not count
+        self._end += count
+        return bool(count)
 
 
 class _Remembered:
