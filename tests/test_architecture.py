@@ -135,7 +135,9 @@ def test_nothing_smells(path: Path) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
             assert node.type is not None, "bare except"
-            assert ast.unparse(node.type) not in {"Exception", "BaseException"} or ends_by_raising(node)
+            is_last_resort = path.relative_to(ROOT).as_posix() == "cli/_run.py"
+            is_broad = ast.unparse(node.type) in {"Exception", "BaseException"}
+            assert not is_broad or is_last_resort or ends_by_raising(node)
     assert path.stem not in {"utils", "util", "common", "helpers", "base", "misc"}
 
 

@@ -25,7 +25,8 @@ Options:
   --help     Show this message and exit.
 
 'aj VERB --help' tells more. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 partly done (what is missing is named on standard error), 130 interrupted.
+3 partly done (what is missing is named on standard error), 4 not found,
+130 interrupted.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 
 import click
 
@@ -41,7 +42,16 @@ def run(verb: str, arguments: list[str]) -> int:
         # Whoever read our output has seen enough; let nothing be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (MemoryError, RecursionError, OSError) as error:
+    except (MemoryError, OSError) as error:
         say(f"aj: {type(error).__name__}: {error}")
+        return FAILED
+    except Exception as error:  # the last resort: a mistake of ours, told in one line
+        if os.environ.get("AJ_DEBUG"):
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        say(
+            f"aj: this should not have happened: {type(error).__name__}: {error} "
+            f"({os.path.basename(place.filename)}:{place.lineno}); AJ_DEBUG=1 shows more, please report it"  # noqa: PTH119
+        )
         return FAILED
     return result if isinstance(result, int) else 0

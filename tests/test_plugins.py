@@ -1,0 +1,91 @@
+"""Readers that other packages bring, and inputs that two readers claim."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+READER = """
+from agent_journal.model import Conversation, Message, Text
+from agent_journal.readers import ReaderInfo
+
+INFO = ReaderInfo(name="{name}", title="A diary", versions=("1",), evidence="made up")
+
+def sniff(peek):
+    return "1" if "diary" in peek.keys else None
+
+def read(source, version, note):
+    yield Conversation(
+        id="d1", source=INFO.name, timeline=[Message(id="m1", role="user", parts=[Text(text="Dear diary")])]
+    )
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder like site-packages, with two packages that offer a reader each."""
+    for name in ("diary", "journal"):
+        (tmp_path / f"{name}_reader.py").write_text(READER.format(name=name))
+        info = tmp_path / f"{name}_reader-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-reader\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[agent_journal.readers]\n{name} = {name}_reader\n")
+    (tmp_path / "page.json").write_text('{"diary": []}')
+    return tmp_path
+
+
+def aj(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "agent_journal", *arguments],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        cwd=site,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_reader_of_another_package_is_found(site: Path) -> None:
+    rows = [json.loads(line) for line in aj(site, "formats", "--json").stdout.splitlines()]
+
+    assert {"diary", "journal"} <= {row["name"] for row in rows if row["kind"] == "reader"}
+
+
+def test_two_readers_that_claim_one_file_are_an_error_that_names_both(site: Path) -> None:
+    done = aj(site, "convert", "page.json", "-t", "json")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        "aj: page.json could be diary or journal; say which with -f diary or -f NAME@VERSION"
+    ]
+
+
+@pytest.mark.parametrize("choice", ["diary", "journal@1"])
+def test_naming_one_settles_it(site: Path, choice: str) -> None:
+    done = aj(site, "convert", "page.json", "-t", "json", "-f", choice)
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["source"] == choice.split("@", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("choice", ["nobody", "diary@7"])
+def test_naming_one_that_is_not_there_is_wrong_usage(site: Path, choice: str) -> None:
+    done = aj(site, "convert", "page.json", "-t", "json", "-f", choice)
+
+    assert done.returncode == 2
+    assert "known: " in done.stderr
+
+
+def test_a_mistake_in_a_reader_is_one_line(site: Path) -> None:
+    (site / "diary_reader.py").write_text(READER.format(name="diary") + "    raise KeyError('oops')\n")
+    done = aj(site, "convert", "page.json", "-t", "json", "-f", "diary")
+
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "this should not have happened: KeyError: 'oops' (diary_reader.py:" in line
