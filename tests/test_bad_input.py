@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -387,6 +389,25 @@ def test_a_terminal_without_unicode(tmp_path: Path, environment: dict[str, str])
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
     assert done.stderr.isascii()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_leaves_nothing_half_written(tmp_path: Path, number: int, code: int) -> None:
+    source = SOURCES["chatgpt"]
+    (tmp_path / source.file).write_bytes(source.bytes(*source.good(60_000)))
+    with subprocess.Popen(
+        [sys.executable, "-m", "agent_journal", "convert", source.file, "-t", "cooked", "-o", "out.json"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+    ) as running:
+        while running.poll() is None and not list(tmp_path.glob("out.json.part*")):
+            time.sleep(0.01)
+        running.send_signal(number)
+        _, errors = running.communicate()
+
+    assert running.returncode == code
+    assert b"Traceback" not in errors
+    assert [path.name for path in tmp_path.iterdir()] == [source.file]
 
 
 def test_a_reader_of_our_output_that_has_seen_enough(tmp_path: Path) -> None:

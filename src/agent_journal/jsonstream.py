@@ -85,7 +85,8 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
         note(kind, where, "nested too deeply")
         return BAD
     except json.JSONDecodeError as error:
-        note(kind, where, f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1:,}")
+        what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        note(kind, where, f"{what} at character {error.pos + 1:,}")
         return BAD
     for odd, detail in oddities.items():
         note(odd, where, detail)

@@ -47,9 +47,13 @@ def main() -> None:
 
         sys.stderr.write(f"aj: no verb is called {quoted(arguments[0])}; 'aj --help' lists them\n")
         sys.exit(2)
-    from agent_journal.cli._run import run  # noqa: PLC0415
+    try:
+        from agent_journal.cli._run import run  # noqa: PLC0415
 
-    sys.exit(run(arguments[0], arguments[1:]))
+        code = run(arguments[0], arguments[1:])
+    except KeyboardInterrupt:  # before the verb could take care of it itself
+        code = 130
+    sys.exit(code)
 
 
 def _table() -> str:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import traceback
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from agent_journal.cli._say import say
 from agent_journal.errors import AgentJournalError, NoSuchMessage, NoSuchName
 
-FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED = 1, 2, 3, 4, 130
+if TYPE_CHECKING:
+    from types import FrameType
+
+FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 
 
 def run(verb: str, arguments: list[str]) -> int:
     """The exit code of a verb."""
+    signal.signal(signal.SIGTERM, _terminated)
     command: click.Command = importlib.import_module(f"agent_journal.cli.{verb}").command
     try:
         result = command.main(arguments, prog_name=f"aj {verb}", standalone_mode=False)
@@ -55,3 +61,8 @@ def run(verb: str, arguments: list[str]) -> int:
         )
         return FAILED
     return result if isinstance(result, int) else 0
+
+
+def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """End as by an exception, so that nothing half written is left behind."""
+    raise SystemExit(TERMINATED)
