@@ -14,16 +14,18 @@ from agent_journal.source import HEAD_BYTES
 if TYPE_CHECKING:
     from agent_journal.source import Source
 
-_MOST_RECORDS = 8
+# The first records mostly tell; where they do not, some more may.
+_FIRST_RECORDS, _MOST_RECORDS = 4, 40
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
-_FEW_RECORDS = 5
+_FEW_RECORDS = 3
 
 
 class Peek:
     """The beginning of a file, or the names in a folder. Nothing is read before it is asked for."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, most_records: int = _FIRST_RECORDS) -> None:
         self._source = source
+        self._most_records = most_records
         self.name = source.name
         self.path = source.path
         self.label = source.label
@@ -88,7 +90,13 @@ class Peek:
         The last one may be cut; it then has the members that lie within the head.
         """
         found = self._lines() if self.opening != "[" else self._elements()
-        return tuple(record for record in found[:_MOST_RECORDS] if isinstance(record, dict))
+        return tuple(record for record in found[: self._most_records] if isinstance(record, dict))
+
+    def further(self) -> Peek | None:
+        """A look at more records, if there may be more than were looked at."""
+        if self.is_folder or len(self.records) < self._most_records or self._most_records >= _MOST_RECORDS:
+            return None
+        return Peek(self._source, _MOST_RECORDS)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -107,7 +115,7 @@ class Peek:
         if not whole[0].rstrip().endswith(b"}") and isinstance(self.value, dict):
             return [self.value]  # one object over many lines, some of which would do alone
         cut = whole.pop() if self.is_cut else b""
-        found = [self._decoded(line) for line in whole[:_MOST_RECORDS] if line.strip()]
+        found = [self._decoded(line) for line in whole[: self._most_records] if line.strip()]
         if cut and len(found) < _FEW_RECORDS:
             found.append(self._decoded(jsonstream.mended(cut)))
         good = [value for value in found if isinstance(value, dict)]

@@ -89,9 +89,10 @@ def get(name: str) -> Reader:
 
 def claims(peek: Peek) -> list[tuple[Reader, str]]:
     """Every reader that says the input is its own, with the version it sees."""
-    return [
-        (reader, version) for reader in discover().values() if (version := reader.sniff(peek)) is not None
-    ]
+    asked = ((reader, reader.sniff(peek)) for reader in discover().values())
+    found = [(reader, version) for reader, version in asked if version is not None]
+    further = None if found else peek.further()
+    return found if further is None else claims(further)
 
 
 def identify(peek: Peek) -> tuple[Reader, str]:
