@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import HealthCheck, settings
+
+# These machines are shared: how long an example takes says nothing. What is checked of a change is the same
+# every time; by hand, each run tries other examples.
+settings.register_profile(
+    "journal",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("journal")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

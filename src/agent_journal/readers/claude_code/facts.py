@@ -49,7 +49,9 @@ def summaries(entries: Sequence[Entry]) -> list[Summary]:
     """Summaries of whole sessions, and those that compactions put in the place of what came before."""
     found: list[Summary] = []
     boundaries: dict[str, str | None] = {}
-    telling = [entry for entry in entries if isinstance(entry, Event) or "isCompactSummary" in entry.extra]
+    telling = [
+        entry for entry in entries if not isinstance(entry, Message) or "isCompactSummary" in entry.extra
+    ]
     for entry in telling:
         if isinstance(entry, Message):
             if entry.extra["isCompactSummary"] is True:
