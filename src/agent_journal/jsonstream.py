@@ -16,7 +16,7 @@ from agent_journal.encoding import fillable, utf8, utf8_lines
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agent_journal.notes import Notes
     from agent_journal.source import Source, Stream
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # A record larger than this is not read: no format in use comes near it.
 MAX_RECORD_BYTES = 256 << 20
 _BLOCK = 1 << 20
+# How much of an array is decoded at once, and after how many failures nobody tries any longer.
+_TOGETHER = 256 << 10
+_PATIENCE = 8
 _SPACE = b" \t\r\n"
 _LINE_FEED = 10
 # Longer integers than CPython converts by default.
@@ -39,7 +42,17 @@ class _Bad:
 
 BAD = _Bad()
 
-_fast = msgspec.json.Decoder()
+
+class Shape:
+    """What most values of an array are, as a type of msgspec: they are decoded straight into it."""
+
+    def __init__(self, kind: Any) -> None:
+        self.one = msgspec.json.Decoder(kind).decode
+        self.several: Callable[[memoryview], list[Any]] = msgspec.json.Decoder(list[kind]).decode
+
+
+ANY = Shape(Any)
+
 _skip = msgspec.json.Decoder(msgspec.Raw)
 _SURROGATE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
@@ -53,12 +66,26 @@ _LONGEST_TOKEN = 32
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 
 
-def decode(data: bytes | memoryview, note: Notes, where: int | str, kind: Kind = Kind.BAD_RECORD) -> Any:
+def decode(
+    data: bytes | memoryview,
+    note: Notes,
+    where: int | str,
+    kind: Kind = Kind.BAD_RECORD,
+    shape: Shape = ANY,
+) -> Any:
     """The value that `data` holds, or BAD, noted as `kind`."""
     try:
-        return _fast.decode(data)
+        return _decode_fast(data, shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _decode_slowly(bytes(data), note, where, kind)
+
+
+def _decode_fast(data: bytes | memoryview, shape: Shape) -> Any:
+    """The value in the shape, or as it is if it has another."""
+    try:
+        return shape.one(data)
+    except msgspec.ValidationError:
+        return ANY.one(data)
 
 
 def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> Any:
@@ -160,27 +187,30 @@ def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
                     pass
 
 
-def values(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
-    """Place and value of each element of an array, line of JSONL, or concatenated value."""
+def values(source: Source, note: Notes, shape: Shape = ANY) -> Iterator[tuple[str, Any]]:
+    """Place and value of each element of an array, line of JSONL, or concatenated value.
+
+    A value is decoded into the shape if it has it, else as it is.
+    """
     with utf8(source) as stream:
         window = _Window(stream)
         first = window.peek()
         is_lines = first != b"[" and window.first_line_is_whole()
     if is_lines:
         for number, line, is_whole in raw_lines(source, note):
-            value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
+            value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL, shape)
             if value is not BAD:
                 yield f"line {number}", value
     elif first == b"[":
-        for index, value in elements(source, note):
+        for index, value in elements(source, note, shape=shape):
             yield f"[{index}]", value
     else:
-        yield from _concatenated(source, note)
+        yield from _concatenated(source, note, shape)
 
 
-def _concatenated(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
+def _concatenated(source: Source, note: Notes, shape: Shape) -> Iterator[tuple[str, Any]]:
     with utf8(source) as stream:
-        window = _Window(stream)
+        window = _Window(stream, shape)
         index = 0
         while window.peek():
             value = window.value(note, f"value {index}")
@@ -189,18 +219,22 @@ def _concatenated(source: Source, note: Notes) -> Iterator[tuple[str, Any]]:
             index += 1
 
 
-def elements(source: Source, note: Notes, key: str | None = None) -> Iterator[tuple[int, Any]]:
+def elements(
+    source: Source, note: Notes, key: str | None = None, shape: Shape = ANY
+) -> Iterator[tuple[int, Any]]:
     """Position and value of each element of the array that a file is, or that it holds under `key`.
 
     A file that is one object counts as an array of it, unless a key is asked for.
     """
     with utf8(source) as stream:
-        yield from elements_in(stream, note, key)
+        yield from elements_in(stream, note, key, shape)
 
 
-def elements_in(stream: Stream, note: Notes, key: str | None = None) -> Iterator[tuple[int, Any]]:
+def elements_in(
+    stream: Stream, note: Notes, key: str | None = None, shape: Shape = ANY
+) -> Iterator[tuple[int, Any]]:
     """The same for a stream of UTF-8."""
-    window = _Window(stream)
+    window = _Window(stream, shape)
     if key is not None and not window.enter(key, note):
         return
     if window.peek() != b"[":
@@ -227,6 +261,9 @@ def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
         elif not byte:
             note(Kind.TRUNCATED, f"[{index}]", "the file ends before its array does")
             return
+        elif together := window.several():
+            yield from enumerate(together, index)
+            index += len(together)
         else:
             value = window.value(note, f"[{index}]")
             if value is not BAD:
@@ -248,17 +285,20 @@ def load(source: Source, note: Notes) -> Any:
 class _Window:
     """A stretch of a stream in which the next value lies; it grows until the value is whole."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, shape: Shape = ANY) -> None:
         self._stream = fillable(stream)
-        # One buffer for all: the stretch is from `_at` to `_end` in it.
-        self._data = bytearray(_BLOCK)
-        self._at = 0
-        self._end = 0
+        self._shape = shape
+        # One buffer for all: the stretch is from `_at` to `_end` in it. There is always a byte before it.
+        self._data = bytearray(1 + _BLOCK)
+        self._at = 1
+        self._end = 1
         self._ended = False
         # How the first value opens, and what lies between it and the second: `}, {"title":`.
         self._opening = b""
         self._boundary = b""
         self._last_end = 0
+        self._unusual = 0
+        self._broken = 0
 
     def peek(self) -> bytes:
         """The next byte that is not white space; empty at the end."""
@@ -320,7 +360,7 @@ class _Window:
             return self._recover(note, where)
         start, self._at = self._at, end
         self._learn(start, end)
-        return decode(memoryview(self._data)[start:end], note, where)
+        return decode(memoryview(self._data)[start:end], note, where, shape=self._shape)
 
     def _learn(self, start: int, end: int) -> None:
         data = self._data
@@ -342,11 +382,44 @@ class _Window:
             if searched > MAX_RECORD_BYTES or not self._grow():
                 return BAD
         try:
-            value = _fast.decode(memoryview(self._data)[self._at : found + 1])
+            value = _decode_fast(memoryview(self._data)[self._at : found + 1], self._shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return BAD
         self._at = found + 1
         return value
+
+    def several(self) -> list[Any]:
+        """Decode the values that begin here and go behind them; none where that is not so simple.
+
+        As many as lie in a stretch are decoded as one array: only the last one's end has to be found.
+        """
+        if not self._boundary or self._broken == _PATIENCE:
+            return []
+        data, start = self._data, self._at - 1
+        end = data.rfind(self._boundary, self._at, min(self._end, self._at + _TOGETHER)) + 1
+        if not end:
+            return []
+        before, behind = data[start], data[end]
+        data[start], data[end] = b"[]"
+        try:
+            values = self._in_shape(memoryview(data)[start : end + 1])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._broken += 1
+            return []
+        finally:
+            data[start], data[end] = before, behind
+        self._at = end
+        return values
+
+    def _in_shape(self, data: memoryview) -> list[Any]:
+        """The values of an array in the shape, or all as they are if one has another."""
+        try:
+            return self._shape.several(data)
+        except msgspec.ValidationError:
+            self._unusual += 1
+            if self._unusual == _PATIENCE:
+                self._shape = ANY
+            return ANY.several(data)
 
     def _pass_value(self) -> None:
         end = self._end_of_value()
@@ -437,13 +510,13 @@ class _Window:
         if self._ended:
             return False
         data, kept = self._data, self._end - self._at
-        if self._at:
-            data[:kept] = data[self._at : self._end]
-            self._at, self._end, self._last_end = 0, kept, 0
-        if kept > len(data) // 2:
+        if self._at > 1:
+            data[1 : kept + 1] = data[self._at : self._end]
+            self._at, self._end, self._last_end = 1, kept + 1, 0
+        if self._end > len(data) // 2:
             data.extend(bytes(len(data)))  # doubling keeps the work linear when one value is very large
         with memoryview(data) as view:
-            count = self._stream.readinto(view[kept:])
+            count = self._stream.readinto(view[self._end :])
         self._ended = not count
         self._end += count
         return bool(count)

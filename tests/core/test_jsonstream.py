@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,35 @@ def test_one_bad_element_costs_one_element(array: list[Any], data: st.DataObject
 
     assert [(place, value) for place, value in enumerate(array) if place != bad] == got
     assert [f"[{bad}] bad-record"] == noted(notes)
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True):
+    title: str
+    body: int | None
+
+
+@given(st.lists(records | values, max_size=8), layouts, st.integers(1, 64), st.integers(1, 3))
+def test_elements_that_have_the_shape_are_decoded_into_it(
+    array: list[Any], layout: Any, block: int, patience: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonstream, "_BLOCK", block)
+        patch.setattr(jsonstream, "_PATIENCE", patience)
+        notes = Notes()
+        source = Bytes(dumped(array, layout, ascii_only=False))
+        got = list(jsonstream.elements(source, notes, shape=jsonstream.Shape(Record)))
+
+    assert list(enumerate(array)) == [(place, msgspec.to_builtins(value)) for place, value in got]
+    assert [] == notes.kept
+
+
+def test_several_elements_are_decoded_into_their_shape() -> None:
+    array = [{"title": str(number), "body": number} for number in range(100)]
+    source = Bytes(dumped(array, (None, (",", ":")), ascii_only=True))
+
+    got = [value for _, value in jsonstream.elements(source, Notes(), shape=jsonstream.Shape(Record))]
+
+    assert [Record(str(number), number) for number in range(100)] == got
 
 
 def test_an_element_with_an_open_string_does_not_swallow_its_siblings() -> None:

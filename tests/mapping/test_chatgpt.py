@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_journal import readers, times, tree
+from agent_journal import jsonstream, readers, times, tree
 from agent_journal.model import (
     Conversation,
     Event,
@@ -34,10 +34,12 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
+from agent_journal.readers.chatgpt import export as export_files
 from agent_journal.readers.chatgpt.assets import Assets
 from agent_journal.readers.chatgpt.graph import in_order, parent_of
 from agent_journal.readers.chatgpt.message import Scene, read_node
-from agent_journal.readers.chatgpt.timeline import plain
+from agent_journal.readers.chatgpt.timeline import plain, usual
+from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation, UsualNode
 from agent_journal.readers.chatgpt.values import moments, seconds
 from agent_journal.source import HEAD_BYTES, File, Stdin, open_source
 from tests.cases import Case, all_cases, as_json, leaves, outcome
@@ -507,6 +509,7 @@ PLACES: tuple[tuple[str, ...], ...] = (
     ("message", "metadata", "is_user_system_message"),
     ("message", "metadata", "user_context_message_data"),
 )
+TOPS = (("id",), ("conversation_id",), ("title",), ("create_time",), ("update_time",), ("new",), ("new",))
 
 
 def changed(value: Any, place: tuple[str, ...], new: Any, *, gone: bool) -> None:
@@ -519,9 +522,18 @@ def changed(value: Any, place: tuple[str, ...], new: Any, *, gone: bool) -> None
             value[place[-1]] = new
 
 
+def decoded_as_usual(key: str, raw: Any, at: str | None, mapping: dict[str, Any]) -> Any:
+    try:
+        whole = msgspec.convert(raw, UsualNode)
+    except msgspec.ValidationError:
+        return None
+    assert raw == whole.record()
+    return usual(key, whole, at, mapping)
+
+
 def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
     chance = random.Random(7)  # noqa: S311 (the same every time)
-    taken = 0
+    taken = decoded = 0
     for _ in range(20_000):
         raw = copy.deepcopy(PLAIN)
         raw["message"]["author"]["role"] = chance.choice(["user", "assistant", "system"])
@@ -534,6 +546,9 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
         scene = Scene("", mapping, Assets(), note)
         careful = read_node("k", copy.deepcopy(raw), parent_of(raw), at, scene)
         untouched = copy.deepcopy(raw)
+        faster = decoded_as_usual("k", raw, at, mapping)
+        assert faster in (None, careful)
+        decoded += faster is not None
         fast = plain("k", raw, at, mapping)
         if fast is None:
             assert untouched == raw
@@ -542,7 +557,46 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
             assert careful == fast
             assert [] == [*note.kept, *scene.memories, *scene.instructions]
 
+        if faster is not None:
+            assert [] == [*note.kept, *scene.memories, *scene.instructions]
+
     assert taken > 2_000
+    assert decoded > 2_000
+
+
+def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
+    """Read with and without the decoding of usual conversations; how many of them were such."""
+    found: list[Any] = []
+    for shape in (SHAPE, jsonstream.ANY):
+        patch.setattr(export_files, "SHAPE", shape)
+        note = Notes()
+        found.append(([*READER.read(open_source(str(path)), "2023", note)], note.kept, note.counts))
+    assert found[0] == found[1]
+    if path.is_dir():
+        return 0
+    decoded = [value for _, value in jsonstream.values(File(str(path)), Notes(), SHAPE)]
+    return sum(isinstance(value, UsualConversation) for value in decoded)
+
+
+@pytest.mark.parametrize("case", [case for case in all_cases() if case.reader == "chatgpt"], ids=str)
+def test_every_case_is_read_alike_both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    both_ways(case.input, monkeypatch)
+
+
+def test_odd_conversations_are_read_alike_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(17)  # noqa: S311 (the same every time)
+    usual_ones = 0
+    for _ in range(150):
+        document = []
+        for _ in range(chance.randrange(1, 6)):
+            mapping = shuffled_tree(chance.randrange(1, 9), chance)
+            for each in chance.sample([*mapping.values()], chance.randrange(2)):
+                changed(each, chance.choice(PLACES), copy.deepcopy(chance.choice(ODD)), gone=False)
+            document.append(chat(*SMALL, mapping=mapping, current_node=chance.choice([*mapping, None, "x"])))
+            changed(document[-1], chance.choice(TOPS), chance.choice(ODD), gone=chance.random() < 0.5)
+        usual_ones += both_ways(save_document(tmp_path, "conversations.json", document), monkeypatch)
+
+    assert usual_ones > 100
 
 
 def test_plain_messages_of_every_era_take_the_fast_way() -> None:
@@ -553,9 +607,10 @@ def test_plain_messages_of_every_era_take_the_fast_way() -> None:
         "k", "assistant", "Hi.", metadata={"citations": [], "content_references": [], "model_slug": "x"}
     )
 
-    assert plain("k", thin, "2026-01-01T00:00:00Z", {}) is not None
-    assert plain("k", node("k", None, busy), "2026-01-01T00:00:00Z", {}) is not None
-    assert plain("k", node("k", None, None), None, {}) == Event(id="k", name="empty-node")
+    for fast in (plain, decoded_as_usual):
+        assert fast("k", copy.deepcopy(thin), "2026-01-01T00:00:00Z", {}) is not None
+        assert fast("k", node("k", None, copy.deepcopy(busy)), "2026-01-01T00:00:00Z", {}) is not None
+        assert fast("k", node("k", None, None), None, {}) == Event(id="k", name="empty-node")
 
 
 def every_place(value: Any) -> list[tuple[Any, Any]]:

@@ -11,6 +11,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
+from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation
 from agent_journal.readers.chatgpt.values import objects, words
 from agent_journal.source import files_below
 
@@ -61,8 +62,10 @@ def read_files(files: Iterable[Source], beside: Sidecars, note: Notes) -> Iterat
 def _conversations(
     file: Source, beside: Sidecars, note: Notes
 ) -> Iterator[tuple[Conversation, list[Memory]]]:
-    for place, record in jsonstream.values(file, note):
-        if record.__class__ is not dict:
+    for place, record in jsonstream.values(file, note, SHAPE):
+        if isinstance(record, UsualConversation):
+            yield read_conversation(record.record(), place, beside, note)
+        elif record.__class__ is not dict:
             note(Kind.BAD_RECORD, place, f"a conversation is {type(record).__name__}")
         elif "mapping" in record:
             yield read_conversation(record, place, beside, note)

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent_journal import times
+from agent_journal.readers.chatgpt.usual import UsualNode
 from agent_journal.readers.chatgpt.values import seconds
 from agent_journal.times import SECONDS_BELOW
 
@@ -33,11 +34,21 @@ class Order(Struct, frozen=True, gc=False):
 
 def parent_of(node: Any) -> str | None:
     """The key of the node's parent; None for a root, and for what cannot be a key."""
+    if node.__class__ is UsualNode:
+        return node.parent or None
     parent = node.get("parent") if node.__class__ is dict else None
     return parent if parent.__class__ is str and parent else None
 
 
+def _children_of(node: Any) -> Any:
+    if node.__class__ is UsualNode:
+        return node.children
+    return node.get("children") if node.__class__ is dict else None
+
+
 def _created(node: Any) -> Any:
+    if node.__class__ is UsualNode:
+        return None if node.message is None else node.message.create_time
     message = node.get("message") if node.__class__ is dict else None
     return message.get("create_time") if message.__class__ is dict else None
 
@@ -72,8 +83,12 @@ def _times_if_ordered(mapping: Mapping) -> list[float | None] | None:
     written: list[float | None] = []
     try:
         for key, node in mapping.items():
-            parent, message = node["parent"], node["message"]
-            at = message["create_time"] if message else None
+            if node.__class__ is UsualNode:
+                parent, message = node.parent, node.message
+                at = message.create_time if message is not None else None
+            else:
+                parent, message = node["parent"], node["message"]
+                at = message["create_time"] if message else None
             if at.__class__ is not float or not 0 < at < SECONDS_BELOW:
                 at = seconds(at)
             if parent != last:
@@ -89,7 +104,7 @@ def _times_if_ordered(mapping: Mapping) -> list[float | None] | None:
 
 def _time_below(mapping: Mapping, parent: Any, last: str | None) -> float | None:
     """The time of that child of a parent which leads to the last node; None if none does."""
-    while last is not None and (above := mapping[last]["parent"]) != parent:
+    while last is not None and (above := parent_of(mapping[last])) != parent:
         last = above
     return None if last is None or parent is None else seconds(_created(mapping[last]))
 
@@ -99,8 +114,8 @@ def _families(mapping: Mapping) -> tuple[dict[str, Any], list[str], dict[str, st
     below: dict[str, Any] = {}
     roots: list[str] = []
     for key, node in mapping.items():
-        parent = node.get("parent") if node.__class__ is dict else None
-        if parent.__class__ is not str or not parent:
+        parent = parent_of(node)
+        if parent is None:
             roots.append(key)
         elif parent in below:
             _add_child(below, parent, key)
@@ -124,7 +139,7 @@ def _adopted(mapping: Mapping, roots: set[str]) -> dict[str, str]:
     """Roots that some node lists among its children, by that node; the first one that does counts."""
     found: dict[str, str] = {}
     for key, node in mapping.items():
-        children = node.get("children") if node.__class__ is dict else None
+        children = _children_of(node)
         if children.__class__ is list:
             for child in children:
                 if child.__class__ is str and child in roots and child != key:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from agent_journal.model import Event, Message, Text
 from agent_journal.readers.chatgpt.graph import parent_of
 from agent_journal.readers.chatgpt.message import EVERYONE, is_hidden, model_of, read_node, stop_reason
+from agent_journal.readers.chatgpt.usual import UsualNode
 
 if TYPE_CHECKING:
     from agent_journal.model import Role
@@ -24,6 +27,7 @@ _HIDDEN = "is_visually_hidden_from_conversation"
 # How many fields a node, a text content and an author have about whom there is nothing to say. Exports since
 # 2026 leave out `children`, and all of an author but the role.
 _NODE, _CONTENT, _AUTHOR = 4, 2, (3, 1)
+_EVERYONE = (*EVERYONE, UNSET)
 
 
 def read_timeline(scene: Scene, order: Order, written: list[str | None]) -> list[Entry]:
@@ -32,10 +36,14 @@ def read_timeline(scene: Scene, order: Order, written: list[str | None]) -> list
     moved: dict[str, str | None] = {**order.adopted, **dict.fromkeys(order.cut)}
     for key, at in zip(order.keys, written, strict=False):
         node = mapping[key]
-        if moved and key in moved:
-            timeline.append(read_node(key, node, moved[key], at, scene))
-        else:
-            timeline.append(plain(key, node, at, mapping) or read_node(key, node, parent_of(node), at, scene))
+        is_usual = node.__class__ is UsualNode
+        entry = None
+        if not moved or key not in moved:
+            entry = usual(key, node, at, mapping) if is_usual else plain(key, node, at, mapping)
+        if entry is None:
+            parent = moved[key] if key in moved else parent_of(node)
+            entry = read_node(key, node.record() if is_usual else node, parent, at, scene)
+        timeline.append(entry)
     return timeline
 
 
@@ -86,10 +94,54 @@ def plain(key: str, node: Any, at: str | None, mapping: Mapping) -> Entry | None
         parent_id=parent or None,
         at=at,
         model=model_of(metadata) if metadata else None,
-        stop_reason=stop_reason(metadata) if metadata else None,
+        stop_reason=stop_reason(metadata) if "finish_details" in metadata else None,
         # Asked only where the answer may be yes.
         hidden=(message.get("weight") == 0 or role == "system" or _HIDDEN in metadata)
         and is_hidden(role, message, metadata),
         parts=[Text(text=text)] if text else [],
         extra=message,
+    )
+
+
+def usual(key: str, node: UsualNode, at: str | None, mapping: Mapping) -> Entry | None:
+    """The same for a node that was decoded into its fields."""
+    message, parent, children = node.message, node.parent, node.children
+    if children:
+        for child in children:
+            if child not in mapping:
+                return None
+    if node.id != key:
+        return None
+    if message is None:
+        return Event(id=key, parent_id=parent or None, name="empty-node")
+    content, author, metadata = message.content, message.author, message.metadata
+    role, parts = author.role, content.get("parts")
+    if (
+        parts.__class__ is not list
+        or len(parts) != 1
+        or (text := parts[0]).__class__ is not str
+        or content.get("content_type") != "text"
+        or len(content) != _CONTENT
+        or message.id != key
+        or role not in _SPEAKERS
+        or (role == "assistant" and message.recipient not in _EVERYONE)
+        or author.name
+        or author.metadata
+        or (at is None and message.create_time)
+        or (metadata and not _TELLING.isdisjoint(metadata) and any(map(metadata.get, _TELLING)))
+    ):
+        return None
+    extra = message.left()
+    return Message(
+        id=key,
+        role=role,
+        parent_id=parent or None,
+        at=at,
+        model=model_of(metadata) if metadata else None,
+        stop_reason=stop_reason(metadata) if "finish_details" in metadata else None,
+        # Asked only where the answer may be yes.
+        hidden=(message.weight == 0 or role == "system" or _HIDDEN in metadata)
+        and is_hidden(role, extra, metadata),
+        parts=[Text(text=text)] if text else [],
+        extra=extra,
     )
