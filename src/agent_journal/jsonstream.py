@@ -242,6 +242,8 @@ def elements_in(
             value = window.value(note, "[0]")
             if value is not BAD:
                 yield 0, value
+            if window.peek():
+                note(Kind.BAD_RECORD, "[1]", "the file goes on behind its one value")
         return
     window.advance(1)
     yield from _array(window, note)
@@ -474,22 +476,30 @@ class _Window:
         return BAD
 
     def _matching_end(self) -> int | None:
-        """The end of the bracket that opens here, found without parsing what is inside."""
-        seen, depth = 0, 0
+        """The end of the value that begins here, found by brackets and commas without parsing it."""
+        seen = depth = 0
         while True:
-            for token in _TOKEN.finditer(self._data, self._at + seen, self._end):
-                if token["cut"] is not None:
-                    break  # it is looked at again when the window has grown
-                seen = token.end() - self._at
-                if token[0] in (b"[", b"{"):
-                    depth += 1
-                elif token[0] in (b"]", b"}"):
-                    depth -= 1
-                    if depth <= 0:
-                        return self._at + seen
-            del token  # a match holds the buffer, which could not grow then
+            end, seen, depth = self._scanned(seen, depth)
+            if end is not None:
+                return max(end, self._at + 1)
             if self._end - self._at > MAX_RECORD_BYTES or not self._grow():
                 return None
+
+    def _scanned(self, seen: int, depth: int) -> tuple[int | None, int, int]:
+        """The end if it is in the window; how much was seen, and how deep it is there."""
+        for token in _TOKEN.finditer(self._data, self._at + seen, self._end):
+            if token["cut"] is not None:
+                break  # it is looked at again when the window has grown
+            seen = token.end() - self._at
+            if token[0] in (b"[", b"{"):
+                depth += 1
+            elif depth == 0 and token[0] in (b",", b"]", b"}"):
+                return token.start(), seen, depth  # a bare word ends where what is around it goes on
+            elif token[0] in (b"]", b"}"):
+                depth -= 1
+                if depth == 0:
+                    return token.end(), seen, depth
+        return None, seen, depth
 
     def _next_sibling(self, before: int | None) -> int | None:
         """Where the next value opens that begins like the first one did.

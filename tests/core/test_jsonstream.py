@@ -98,6 +98,40 @@ def test_several_elements_are_decoded_into_their_shape() -> None:
     assert [Record(str(number), number) for number in range(100)] == got
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "notes"),
+    [
+        (b"[nul", [], ["[0] truncated"]),
+        (b"[1,nul,2]", [1, 2], ["[1] bad-record"]),
+        (b'[tru,{"a":1}]', [{"a": 1}], ["[0] bad-record"]),
+        (b"[ nonsense words here", [], ["[0] truncated"]),
+        (b"[-", [], ["[0] truncated"]),
+        (b"[}]", [], ["[0] bad-record"]),
+        (b'[{"a":1}}, 2]', [{"a": 1}, 2], ["[1] bad-record"]),
+        (b'{"a":1} more', [{"a": 1}], ["[1] bad-record"]),
+        (b'[{"a":1}] more', [{"a": 1}], ["[1] bad-record"]),
+        (b'[{"a":1} x {"a":2}]', [{"a": 1}, {"a": 2}], ["[1] bad-record"]),
+    ],
+)
+def test_words_that_are_no_values(text: bytes, values: list[Any], notes: list[str]) -> None:
+    collected = Notes()
+
+    assert values == [value for _, value in jsonstream.elements(Bytes(text), collected)]
+    assert notes == noted(collected)
+
+
+@given(
+    st.binary(max_size=60) | st.text('[]{}",:\\\n nul1-e.{tx', max_size=60).map(str.encode),
+    st.integers(1, 16),
+)
+def test_no_bytes_at_all_break_or_hang_it(data: bytes, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonstream, "_BLOCK", block)
+        for read in (jsonstream.elements, jsonstream.values, jsonstream.lines):
+            found = list(read(Bytes(data), Notes()))
+            assert len(found) <= len(data)
+
+
 def test_an_element_with_an_open_string_does_not_swallow_its_siblings() -> None:
     notes = Notes()
     text = b'[{"title":"a"},{"title":"b},{"title":"c"},{"title":"d"}]'
