@@ -31,6 +31,8 @@ ToolKinds = dict[str, ToolKind]
 # Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
 # what a search found.
 _KEPT_WHOLE = ("compaction", "fallback", "search_result", "web_search_result", "tool_reference")
+# Tuples, not sets: what a source says may be anything, also what cannot be hashed.
+_INLINE, _FORMS = ("base64", "text"), ("base64", "url", "file")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
 
@@ -197,9 +199,9 @@ def _media(kind: MediaKind, fields: Fields) -> Part:
     if source is not None:
         form = source.take("type")
         mime = source.text("media_type")
-        data = source.text("data") if form in {"base64", "text"} else None
+        data = source.text("data") if form in _INLINE else None
         ref = source.text("url") or source.text("file_id")
-        if form not in {"base64", "url", "file"} and form is not None:
+        if form not in _FORMS and form is not None:
             source.keep("type", form)
     return Media(
         kind=kind,

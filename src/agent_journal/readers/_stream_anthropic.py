@@ -84,7 +84,7 @@ class MessageStream:
         kind = delta.get("type")
         block = self._open.get(index) if isinstance(index, int) else None
         if block is None:
-            if kind not in _BEGUN_BY:
+            if not isinstance(kind, str) or kind not in _BEGUN_BY:
                 self._keep(event)
                 return
             self._note(Kind.UNKNOWN_TYPE, self._where, f"{kind} for a block that was not begun")
@@ -166,7 +166,8 @@ class _Block:
         """The block as the API gives it without streaming; input that was cut stays the text it is."""
         block = dict(self._raw)
         for name, pieces in self._pieces.items():
-            block[name] = (block.get(name) or "") + "".join(pieces)
+            begun = block.get(name)
+            block[name] = (begun if isinstance(begun, str) else "") + "".join(pieces)
         text = "".join(self._input)
         if text:
             place = f"{where} content[{self.index}].input"

@@ -144,7 +144,7 @@ def _content(pieces: list[Any]) -> str | list[Any] | None:
     for piece in pieces:
         part = {"type": "text", "text": piece} if isinstance(piece, str) else piece
         last = parts[-1] if parts else None
-        if last is not None and (kind := _kind(part)) in {"text", "thinking"} and kind == _kind(last):
+        if last is not None and (kind := _kind(part)) in ("text", "thinking") and kind == _kind(last):
             parts[-1] = _joined(last, part)
         elif part != {"type": "text", "text": ""}:
             parts.append(part)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
 
 OPENAI, CLAUDE = "openai", "claude"
+_SAID = ("text", "thinking")
 
 Call: TypeAlias = dict[str, Any]
 
@@ -172,7 +173,7 @@ def _claude_answered(content: Any) -> list[Cooked]:
 
 
 def _is_said(block: Any) -> bool:
-    return not isinstance(block, dict) or block.get("type") in {"text", "thinking"}
+    return not isinstance(block, dict) or block.get("type") in _SAID
 
 
 def left_out(content: Any) -> int:
