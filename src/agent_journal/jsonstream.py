@@ -63,6 +63,13 @@ _SURROGATE = re.compile(
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|(?P<cut>\\?\Z))|[\[{\]},]', re.DOTALL)
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _LONGEST_TOKEN = 32
+# The first member of an object that begins here, if its value is a scalar, and the name of the second.
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_SCALAR = rb"\s*(?:" + _STRING + rb'|[^"\[\]{},]+)'
+_TWO_NAMES = re.compile(
+    rb"(?P<first>\{\s*" + _STRING + rb"\s*:)" + _SCALAR + rb"(?P<second>\s*,\s*" + _STRING + rb"\s*:)",
+    re.DOTALL,
+)
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 
 
@@ -298,6 +305,7 @@ class _Window:
         # How the first value opens, and what lies between it and the second: `}, {"title":`.
         self._opening = b""
         self._boundary = b""
+        self._sibling: re.Pattern[bytes] | None = None
         self._last_end = 0
         self._unusual = 0
         self._broken = 0
@@ -368,6 +376,12 @@ class _Window:
         data = self._data
         if not self._opening:
             self._opening = bytes(data[start : data.find(b":", start, end) + 1])
+            if data.find(self._opening, start + 1, end) >= 0:
+                # Objects inside open like that too; mostly the second name tells them apart.
+                names = _TWO_NAMES.match(bytes(data[start:end]))
+                if names is not None:
+                    pattern = re.escape(names["first"]) + _SCALAR + re.escape(names["second"])
+                    self._sibling = re.compile(pattern, re.DOTALL)
         elif self._last_end and not self._boundary and data.startswith(self._opening, start, end):
             self._boundary = bytes(data[self._last_end - 1 : start]) + self._opening
         self._last_end = end
@@ -509,11 +523,18 @@ class _Window:
         if not self._opening.startswith(b"{"):
             return None
         while True:
-            found = self._data.find(self._opening, self._at + 1, before or self._end)
+            found = self._like_the_first(self._at + 1, before or self._end)
             if found >= 0:
                 return found
             if before is not None or not self._grow():
                 return None
+
+    def _like_the_first(self, start: int, end: int) -> int:
+        """Where in a stretch a value opens like the first one, or -1."""
+        if self._sibling is None:
+            return self._data.find(self._opening, start, end)
+        match = self._sibling.search(self._data, start, end)
+        return -1 if match is None else match.start()
 
     def _grow(self) -> bool:
         """Read more behind what is left; whether there was more."""

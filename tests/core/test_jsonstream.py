@@ -132,6 +132,15 @@ def test_no_bytes_at_all_break_or_hang_it(data: bytes, block: int) -> None:
             assert len(found) <= len(data)
 
 
+def test_objects_inside_that_open_like_the_elements_are_not_taken_for_them() -> None:
+    good = [{"id": str(n), "name": "x", "inside": [{"id": "a", "text": "y"}, {"id": "b"}]} for n in range(4)]
+    text = json.dumps(good).replace('"1", "name":', '"1", "name"').encode()
+    notes = Notes()
+
+    assert [value["id"] for _, value in jsonstream.elements(Bytes(text), notes)] == ["0", "2", "3"]
+    assert noted(notes) == ["[1] bad-record"]
+
+
 def test_an_element_with_an_open_string_does_not_swallow_its_siblings() -> None:
     notes = Notes()
     text = b'[{"title":"a"},{"title":"b},{"title":"c"},{"title":"d"}]'

@@ -1,0 +1,193 @@
+"""The files of an export, wherever they lie: in a folder, a zip, or the zips that a manifest lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
+from agent_journal.notes import Kind, Notes
+from agent_journal.peek import Peek
+from agent_journal.readers.claude_ai import signs
+from agent_journal.readers.claude_ai.beside import read_memories, read_project, read_user
+from agent_journal.readers.claude_ai.conversation import read_conversation
+from agent_journal.readers.claude_ai.design import read_design
+from agent_journal.source import files_below, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.source import Source
+
+Bag = dict[str, Any]
+
+_CONVERSATIONS = "conversations.json"
+_SMALL: dict[str, Callable[[Bag, str, Notes], Iterator[Item]]] = {
+    signs.USERS: read_user,
+    signs.MEMORIES: read_memories,
+    signs.PROJECTS: read_project,
+    signs.DESIGN: read_design,
+}
+# Who the person is comes before what was said.
+_ORDER = (signs.USERS, signs.MEMORIES, signs.PROJECTS, signs.CONVERSATIONS, signs.DESIGN)
+
+
+class _Version(NamedTuple):
+    """One copy of a conversation: the greatest is the one to read."""
+
+    has_messages: bool
+    updated_at: str
+    # Of two equal ones the first counts.
+    before: int
+
+
+def read_file(file: Source, note: Notes) -> Iterator[Item]:
+    """What one file of an export holds."""
+    kind = signs.kind_of(Peek(file)) or signs.CONVERSATIONS
+    if kind == signs.CONVERSATIONS:
+        return _conversations([file], None, note)
+    return _records(file, kind, note)
+
+
+def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+    """Everything in an export: the account, memories and projects, then each conversation once."""
+    files = [*_all_files(folder, note)]
+    by_kind: dict[str | None, list[Source]] = {}
+    for file in files:
+        by_kind.setdefault(_kind(file, note), []).append(file)
+    _note_missing(folder, files, by_kind.get("manifest", ()), note)
+    account_id = _account(by_kind.get(signs.USERS, ()))
+    for kind in _ORDER:
+        found = by_kind.get(kind, [])
+        if kind == signs.CONVERSATIONS:
+            yield from _conversations(found, account_id, note)
+            continue
+        for file in found:
+            yield from _records(file, kind, note)
+    _note_ignored(folder, by_kind.get(None, ()), note)
+
+
+def _all_files(folder: Source, note: Notes) -> Iterator[Source]:
+    """The files of a folder and of the zips in it."""
+    for file in files_below(folder):
+        if not file.name.endswith(".zip"):
+            yield file
+            continue
+        try:
+            part = opened(file)
+            if part.is_folder:
+                yield from files_below(part)
+            else:
+                note.add(
+                    Kind.UNREADABLE_FILE, file.label, "", "it is no zip, or lies within one: unpack that"
+                )
+        except UnreadableSource as error:
+            note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _kind(file: Source, note: Notes) -> str | None:
+    if not file.name.endswith(".json"):
+        return None
+    peek = Peek(file)
+    try:
+        kind = signs.kind_of(peek)
+        if kind is None and signs.is_manifest_name(file.name) and signs.parts_listed(peek.value):
+            return "manifest"
+        if file.name == _CONVERSATIONS and "mapping" not in peek.keys:
+            return signs.CONVERSATIONS  # also an index, or one that is empty
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        return "unreadable"
+    return kind
+
+
+def _account(files: Iterable[Source]) -> str | None:
+    """The person's id, if the export is one person's."""
+    stated = [record.get("uuid") for file in files for record in Peek(file).records]
+    found = {account_id for account_id in stated if isinstance(account_id, str)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
+    """The records of a small file, as far as it can be read."""
+    about = note.about(file.label)
+    try:
+        for place, record in jsonstream.values(file, about):
+            if isinstance(record, dict):
+                yield from _SMALL[kind](record, place, about)
+            elif record is not None:
+                about(Kind.BAD_RECORD, place, f"a record is {type(record).__name__}")
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _conversations(files: list[Source], account_id: str | None, note: Notes) -> Iterator[Item]:
+    """The conversations of several files; of those that are in more than one, the copy changed last."""
+    chosen = _newest(files) if len(files) > 1 else {}
+    count = 0
+    told: set[str] = set()
+    for file in files:
+        about = note.about(file.label)
+        for place, record in _rows(file, about):
+            count += 1
+            conversation_id = record.get("uuid")
+            best = chosen.get(conversation_id) if isinstance(conversation_id, str) else None
+            if best is not None and -best.before != count:
+                about(Kind.REPEATED_RECORD, place, str(conversation_id))
+                continue
+            yield read_conversation(record, place, account_id, told, about)
+
+
+def _newest(files: list[Source]) -> dict[str, _Version]:
+    """Which copy of each conversation to read. An index of them has no messages."""
+    found: dict[str, _Version] = {}
+    count = 0
+    for file in files:
+        for _, record in _rows(file, Notes(keep=0)):
+            count += 1
+            conversation_id = record.get("uuid")
+            if isinstance(conversation_id, str) and conversation_id:
+                seen = _Version("chat_messages" in record, str(record.get("updated_at") or ""), -count)
+                found[conversation_id] = max(found.get(conversation_id, seen), seen)
+    return found
+
+
+def _rows(file: Source, note: Notes) -> Iterator[tuple[str, Bag]]:
+    try:
+        for place, record in jsonstream.values(file, note):
+            if record.__class__ is dict:
+                if "chat_messages" in record or "name" in record:
+                    yield place, record
+                else:
+                    note(Kind.BAD_RECORD, place, "no conversation")
+            elif record is not None:
+                note(Kind.BAD_RECORD, place, f"a conversation is {type(record).__name__}")
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Source], note: Notes) -> None:
+    """Name the parts that a manifest lists and that are not here, zipped or not.
+
+    The manifest's addresses open the parts for whoever has them: they are never told.
+    """
+    present = {file.name for file in files_below(folder)}
+    present |= {step for file in files for step in file.path.split("/")}
+    for manifest in manifests:
+        for name in signs.parts_listed(Peek(manifest).value):
+            if not {name, name.removesuffix(".zip")} & present:
+                note.add(Kind.MISSING_FILE, f"{folder.label}/{name}", "", f"listed in {manifest.name}")
+
+
+def _note_ignored(folder: Source, files: Iterable[Source], note: Notes) -> None:
+    """Name every file that holds no conversation and nothing remembered, by the folder it is in."""
+    groups: dict[str, int] = {}
+    for file in files:
+        inside = file.path[len(folder.path) :].lstrip("/")
+        top, _, below = inside.partition("/")
+        name = f"{top}/*" if below else inside
+        groups[name] = groups.get(name, 0) + 1
+    for name, count in groups.items():
+        detail = f"{count:,} {'file' if count == 1 else 'files'}" if name.endswith("/*") else ""
+        note.add(Kind.IGNORED_FILE, f"{folder.label}/{name}", "", detail)

@@ -1,0 +1,112 @@
+"""One message: who speaks, after whom, and what; the flattened copy of it is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import ids
+from agent_journal.fields import Fields
+from agent_journal.model import Message, Part, Text
+from agent_journal.notes import Kind
+from agent_journal.readers.claude_ai import content, media
+from agent_journal.roles import role as known_role
+
+if TYPE_CHECKING:
+    from agent_journal.model import Role
+    from agent_journal.readers.claude_ai.content import Scene
+
+Bag = dict[str, Any]
+
+# The parent of a first message, in exports and in the web API.
+_NOBODY = frozenset({"00000000-0000-4000-8000-000000000000", "00000000-0000-0000-0000-000000000000", ""})
+# What the flattened text has where a tool or an artifact was.
+_PLACEHOLDER = "This block is not supported on your current device yet."
+
+
+def read_message(record: Bag, index: int, where: str, known: set[str], scene: Scene) -> Message:
+    """The message; `known` are the ids of those before it, which no other may have."""
+    fields = Fields(record, scene.note, where)
+    message_id, is_made = _id(fields, index, known, scene)
+    blocks = (
+        [fields.take("content")] if fields.look("content").__class__ is str else fields.items("content") or []
+    )
+    parts = content.parts(blocks, message_id, where, scene)
+    _settle_text(fields, parts, is_told=bool(blocks))
+    parts += _media(fields)
+    parent = fields.text("parent_message_uuid")
+    return Message(
+        id=message_id,
+        made_id=is_made,
+        role=_role(fields, scene),
+        parent_id=None if parent in _NOBODY else parent,
+        at=fields.moment("created_at"),
+        model=fields.text("model"),
+        stop_reason=fields.text("stop_reason"),
+        parts=parts,
+        extra=fields.rest(),
+    )
+
+
+def _id(fields: Fields, index: int, known: set[str], scene: Scene) -> tuple[str, bool]:
+    stated = fields.text("uuid") or None
+    if stated is not None and stated not in known:
+        return stated, False
+    if stated is None:
+        fields.note(Kind.MISSING_ID, fields.where, "no uuid")
+    else:
+        fields.note(Kind.DUPLICATE_ID, fields.where, stated)
+        fields.keep("uuid", stated)
+    return ids.made(scene.conversation_id, "message", index, stated), True
+
+
+def _role(fields: Fields, scene: Scene) -> Role:
+    """`human` or `assistant`; any other word stays."""
+    word = fields.take("sender")
+    role = known_role(word)
+    if role is None:
+        scene.unknown(fields.where, f"sender {str(word)[:40]!r}")
+    if word not in ("human", "assistant") and word is not None:
+        fields.keep("sender", word)
+    return role or "assistant"
+
+
+def _settle_text(fields: Fields, parts: list[Part], *, is_told: bool) -> None:
+    """Make a part of `text` where it is all there is; else leave it out if the parts say the same."""
+    text = fields.look("text")
+    if text is not None and text.__class__ is not str:
+        fields.text("text")  # noted, and it stays
+    elif not is_told:
+        fields.drop("text")
+        if text:
+            parts.append(Text(text=text))
+    elif not text or _is_copy(text, parts):
+        fields.drop("text")
+
+
+def _is_copy(text: str, parts: list[Part]) -> bool:
+    """Whether a text is that of the parts, but for white space and the placeholders of other blocks."""
+    said = [part.text for part in parts if part.__class__ is Text]
+    if len(said) == 1 and said[0] == text:
+        return True
+    return _bare(text) == _bare("".join(said))
+
+
+def _bare(text: str) -> str:
+    if _PLACEHOLDER in text:
+        text = text.replace(f"```\n{_PLACEHOLDER}\n```", "").replace(f"```{_PLACEHOLDER}```", "")
+    return "".join(text.split())
+
+
+def _media(fields: Fields) -> list[Part]:
+    """The files of a message: `attachments` with their text, then `files`."""
+    found: list[Part] = []
+    for name, make in (("attachments", media.attachment), ("files", media.file)):
+        given = fields.items(name)
+        odd = [entry for entry in given or () if entry.__class__ is not dict and entry is not None]
+        found += [
+            make(Fields(entry, fields.note, fields.where)) for entry in given or () if entry.__class__ is dict
+        ]
+        if odd:
+            fields.note(Kind.WRONG_TYPE, fields.where, f"{len(odd)} of {name}")
+            fields.keep(name, odd)
+    return found
