@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 
@@ -72,21 +72,23 @@ def _whole_file(path: str) -> Iterator[IO[bytes]]:
     """A file that takes its name only when it is complete; readable by its owner alone."""
     part = f"{path}.part{os.getpid()}"
     try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
-    try:
-        with os.fdopen(handle, "wb") as out:
+        # Inside, so that no signal can come between the file and its removal.
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             yield out
         os.replace(part, path)  # noqa: PTH105
     except _Nothing:
-        os.unlink(part)  # noqa: PTH108
+        _remove(part)
     except OSError as error:
-        os.unlink(part)  # noqa: PTH108
+        _remove(part)
         raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
     except BaseException:
-        os.unlink(part)  # noqa: PTH108
+        _remove(part)
         raise
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108
 
 
 def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) -> None:
