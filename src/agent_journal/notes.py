@@ -35,6 +35,7 @@ class Kind(Enum):
     REPEATED_RECORD = ("repeated-record", False, "the same record again; it was counted once")
     WRONG_TYPE = ("wrong-type", False, "a field has an unexpected type and was kept as it is")
     UNKNOWN_TYPE = ("unknown-type", False, "a record or part of an unknown type was kept as it is")
+    REORDERED = ("reordered", False, "records follow each other in another order than they stand in")
     DANGLING_PARENT = ("dangling-parent", False, "the parent of a message is not in the source")
     UNLINKED_RESULT = ("unlinked-result", False, "a tool result answers no known call")
     BAD_TIME = ("bad-time", False, "a time could not be understood and was kept as it is")

@@ -1,0 +1,79 @@
+"""GitHub Copilot CLI: one JSONL file of chained events per session; in 2025 at first one JSON file.
+
+A person's and the model's words are messages, a tool's answer is one too; all else stays an event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.errors import UnreadableSource
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.copilot_cli import history
+from agent_journal.readers.copilot_cli.names import TOOL_KINDS
+from agent_journal.readers.copilot_cli.session import Session
+from agent_journal.readers.copilot_cli.signs import EVENTS, HISTORY, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+# A session's folder is called by its id, a UUID.
+_FOLDER = "*/????????-????-????-????-????????????"
+
+INFO = ReaderInfo(
+    name="copilot-cli",
+    title="GitHub Copilot CLI",
+    versions=(EVENTS, HISTORY),
+    revision=1,
+    names={"unified": "github_copilot", "pam": "copilot", "record": "copilot-cli"},
+    config_key="copilot_cli",
+    env=("AJ_COPILOT_PATH", "COPILOT_HOME"),
+    # The same below a person's folder on Linux, macOS and Windows.
+    homes=(
+        "~/.copilot/session-state/*/events.jsonl",
+        "~/.copilot/session-state/*.jsonl",
+        "~/.copilot/history-session-state/*.json",
+        "~/.copilot-cli/sessions/*/events.jsonl",
+        # Builds of 2025 followed XDG_STATE_HOME and XDG_CONFIG_HOME.
+        "~/.local/state/.copilot/session-state/*.jsonl",
+        "~/.local/state/.copilot/history-session-state/*.json",
+        "~/.config/.copilot/session-state/*.jsonl",
+        "~/.config/.copilot/history-session-state/*.json",
+    ),
+    companions=(
+        "*/workspace.yaml",
+        f"{_FOLDER}/plan.md",
+        f"{_FOLDER}/checkpoints/*",
+        f"{_FOLDER}/files/*",
+        f"{_FOLDER}/session.db*",
+        "*/session-store.db*",
+    ),
+    tool_kinds=TOOL_KINDS,
+    resume="copilot --resume {id}",
+    evidence=(
+        "the vendor's package 1.0.40 with its schema of events, its public SDK, and samples of 0.0.3xx to "
+        "1.0.77; verified November 2026. The names of files of 2025 and their timeline are not verified"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim files of events that an editor did not write, and the JSON files before them."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield the one conversation that a file holds."""
+    if version == HISTORY:
+        yield history.conversation(source, note, INFO.name)
+        return
+    session = Session(source, note)
+    session.read()
+    if not session.is_one:
+        raise UnreadableSource(source.label, "no line in it is an event of a session")
+    yield session.conversation(INFO.name)

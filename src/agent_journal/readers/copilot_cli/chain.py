@@ -1,0 +1,137 @@
+"""The chain of events: every id once, each event behind the one it follows, no circles.
+
+An event names the one before it; a file says the same by its order. Where both disagree, the names count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from agent_journal import ids, tree
+from agent_journal.model import Message
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.readers.copilot_cli.events import Entry
+
+
+class Chain:
+    """Entries in the order of the file, then in their own."""
+
+    def __init__(self, note: Notes) -> None:
+        self._by_id: dict[str, Entry] = {}
+        self._twins: dict[str, set[bytes]] = {}
+        self._ahead: set[str] = set()
+        self._roots = 0
+        self._circles: set[str] = set()
+        self._last: str | None = None
+        self.is_straight = True
+        """Whether each event follows the one that stands before it."""
+        self._note = note
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._by_id.values())
+
+    def add(self, entry: Entry, where: int | str, line: bytes) -> None:
+        """Put an entry at the end; the same again is left out, another one of that id gets a new id."""
+        if entry.id in self._by_id:
+            if self._is_repeated(entry, line):
+                self._note(Kind.REPEATED_RECORD, where, entry.id)
+                return
+            self._note(Kind.DUPLICATE_ID, where, entry.id)
+            entry = _renamed(entry, len(self._twins[entry.id]))
+        parent = entry.parent_id
+        if parent != self._last:
+            self.is_straight = False
+        self._last = entry.id
+        if parent is None:
+            self._roots += 1
+        elif parent not in self._by_id:
+            self._ahead.add(parent)
+        self._by_id[entry.id] = entry
+
+    def _is_repeated(self, entry: Entry, line: bytes) -> bool:
+        """Whether an entry is the first one of its id again, or one of those that were given another."""
+        if _is_same(entry, self._by_id[entry.id]):
+            return True
+        twins = self._twins.setdefault(entry.id, set())
+        digest = hashlib.sha256(line).digest()
+        if digest in twins:
+            return True
+        twins.add(digest)
+        return False
+
+    def settled(self) -> list[Entry]:
+        """All entries in the order of the chain; what follows nothing known follows what stands before it."""
+        entries = list(self._by_id.values())
+        late = [parent for parent in self._ahead if parent in self._by_id]
+        if late:
+            entries = self._in_order(entries, len(late))
+        if self._roots > 1 or self._circles or len(late) < len(self._ahead):
+            entries = self._joined(entries)
+        return entries
+
+    def _in_order(self, entries: list[Entry], late: int) -> list[Entry]:
+        placed, cuts = tree.in_order(entries)
+        for cut in cuts:
+            self._note(Kind.CYCLE, cut, "it follows what follows it")
+        if placed != entries:
+            self._note(Kind.REORDERED, "", f"events that stand behind what follows them: {late}")
+        self._circles = set(cuts)
+        return [_following(entry, None) if entry.id in self._circles else entry for entry in placed]
+
+    def _joined(self, entries: list[Entry]) -> list[Entry]:
+        unnamed = 0
+        missing: list[str] = []
+        joined = entries[:1]
+        if joined and joined[0].parent_id is not None and joined[0].parent_id not in self._by_id:
+            missing.append(joined[0].parent_id)
+        for before, entry in pairwise(entries):
+            parent = entry.parent_id
+            if parent is not None and parent in self._by_id:
+                joined.append(entry)
+                continue
+            if parent is None:
+                unnamed += entry.id not in self._circles
+            else:
+                missing.append(parent)
+            joined.append(_following(entry, before.id))
+        self._note_joints(unnamed, missing)
+        return joined
+
+    def _note_joints(self, unnamed: int, missing: list[str]) -> None:
+        if unnamed:
+            self._note(Kind.DANGLING_PARENT, "", f"events that name none: {unnamed}")
+        if missing:
+            more = f" ({len(missing)} events name such a one)" if len(missing) > 1 else ""
+            self._note(Kind.DANGLING_PARENT, "", f"{missing[0][:60]!r} is not in this file{more}")
+
+
+def _is_same(one: Entry, other: Entry) -> bool:
+    try:
+        return one == other
+    except RecursionError:
+        return False
+
+
+def _renamed(entry: Entry, twin: int) -> Entry:
+    return _with(replace(entry, id=ids.made(entry.id, twin), made_id=True), {"id": entry.id})
+
+
+def _following(entry: Entry, parent: str | None) -> Entry:
+    """The entry behind another one; what the source said it follows stays beside it."""
+    said = {} if entry.parent_id is None else {"parentId": entry.parent_id}
+    return _with(replace(entry, parent_id=parent), said)
+
+
+def _with(entry: Entry, said: dict[str, Any]) -> Entry:
+    if isinstance(entry, Message):
+        return replace(entry, extra=said | entry.extra)
+    return replace(entry, data=said | entry.data)

@@ -1,0 +1,67 @@
+"""The words of the format: its kinds of events, and what its tools do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_journal.model import ToolKind
+
+# As of 1.0.77; events of other types are kept, and noted once. Those from `assistant.intent` on are meant
+# for whoever listens, and not for the file.
+KNOWN_TYPES = frozenset(
+    """
+    session.start session.resume session.info session.warning session.error session.import_legacy
+    session.model_change session.mode_changed session.plan_changed session.workspace_file_changed
+    session.context_changed session.handoff session.truncation session.compaction_start
+    session.compaction_complete session.task_complete session.shutdown session.remote_steerable_changed
+    session.auto_mode_resolved session.usage_checkpoint session.snapshot_rewind session.title_changed
+    user.message assistant.turn_start assistant.message assistant.reasoning assistant.turn_end
+    tool.user_requested tool.execution_start tool.execution_complete
+    external_tool.requested external_tool.completed permission.requested permission.completed
+    skill.invoked subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected
+    hook.start hook.end system.message system.notification abort
+    assistant.intent assistant.message_start assistant.message_delta assistant.reasoning_delta
+    assistant.streaming_delta assistant.usage session.usage_info session.idle pending_messages.modified
+    tool.execution_progress tool.execution_partial_result
+    user_input.requested user_input.completed elicitation.requested elicitation.completed
+    command.queued command.execute command.completed exit_plan_mode.requested exit_plan_mode.completed
+    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+)
+
+TOOL_KINDS: dict[str, ToolKind] = {
+    "bash": "shell",
+    "read_bash": "shell",
+    "write_bash": "shell",
+    "stop_bash": "shell",
+    "list_bash": "shell",
+    "powershell": "shell",
+    "read_powershell": "shell",
+    "write_powershell": "shell",
+    "stop_powershell": "shell",
+    "list_powershell": "shell",
+    "shell": "shell",
+    "local_shell": "shell",
+    "view": "read",
+    "read_file": "read",
+    "create": "write",
+    "create_file": "write",
+    "edit": "edit",
+    "apply_patch": "edit",
+    "str_replace_editor": "edit",
+    "delete_file": "edit",
+    "grep": "search",
+    "rg": "search",
+    "glob": "search",
+    "web_fetch": "web",
+    "web_search": "web",
+    "fetch": "web",
+    "task": "agent",
+    "read_agent": "agent",
+    "write_agent": "agent",
+    "list_agents": "agent",
+    "update_todo": "plan",
+    "report_intent": "plan",
+    "exit_plan_mode": "plan",
+    "store_memory": "memory",
+}

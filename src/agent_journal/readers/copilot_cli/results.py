@@ -1,0 +1,87 @@
+"""What a tool answered: text, an error, pictures, an exit code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.fields import Fields
+from agent_journal.model import Text, ToolResult
+from agent_journal.readers.copilot_cli.attached import inline
+
+if TYPE_CHECKING:
+    from agent_journal.model import Media
+
+# How shells end their output; `contents` states it in newer versions.
+_EXITED = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z", re.ASCII)
+_TAIL = 60
+
+
+def result(body: Fields, call_id: str | None, name: str | None) -> ToolResult:
+    """The result that a finished execution states; what it says beyond that stays in `body`."""
+    success = body.flag("success")
+    raw = body.look("result")
+    media: list[Media] = []
+    code: int | None = None
+    if raw.__class__ is str:
+        output = body.text("result")
+    else:
+        inner = body.nested("result")
+        output = None if inner is None else inner.text("content")
+        if inner is not None and inner.has("contents"):
+            media, code = _media(inner), _exit_code(inner)
+    if not output:
+        output = _error(body) or output
+    if code is None and output and (exited := _EXITED.search(output, max(len(output) - _TAIL, 0))):
+        code = int(exited[1])
+    return ToolResult(
+        call_id=call_id,
+        output=[*([Text(text=output)] if output else []), *media] if media else output or "",
+        is_error=None if success is None else not success,
+        name=name,
+        extra={} if code is None else {"exit_code": code},
+    )
+
+
+def _error(body: Fields) -> str | None:
+    """Why there is no result."""
+    if body.look("error").__class__ is str:
+        return body.text("error")
+    error = body.nested("error")
+    return None if error is None else error.text("message")
+
+
+def _blocks(inner: Fields) -> list[Any]:
+    contents = inner.look("contents")
+    return contents if contents.__class__ is list else []
+
+
+def _media(inner: Fields) -> list[Media]:
+    """Pictures and sounds among the contents; the others say again what the text says, and stay."""
+    blocks = _blocks(inner)
+    found = [block for block in blocks if _is_media(block)]
+    if found:
+        inner.keep("contents", [block for block in blocks if not _is_media(block)])
+    return [_without_type(block, inner) for block in found]
+
+
+def _is_media(block: Any) -> bool:
+    return (
+        isinstance(block, dict)
+        and block.get("type") in ("image", "audio")
+        and isinstance(block.get("data"), str)
+    )
+
+
+def _without_type(block: dict[str, Any], inner: Fields) -> Media:
+    fields = Fields(block, inner.note, inner.where)
+    fields.drop("type")
+    return inline(fields)
+
+
+def _exit_code(inner: Fields) -> int | None:
+    for block in _blocks(inner):
+        code = block.get("exitCode") if isinstance(block, dict) else None
+        if code.__class__ is int:
+            return code
+    return None

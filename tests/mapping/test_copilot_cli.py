@@ -1,0 +1,586 @@
+"""GitHub Copilot CLI into the model: each rule of the documented mapping, and what lies on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_journal import readers, tree
+from agent_journal.model import Conversation, Event, Message, Reasoning, Summary, Text, ToolCall, ToolResult
+from agent_journal.notes import Kind, Notes
+from agent_journal.peek import Peek
+from agent_journal.pipeline import read_all
+from agent_journal.readers import copilot_cli
+from agent_journal.readers.copilot_cli import events, workspace
+from agent_journal.source import File
+from tests.cases import Case, all_cases
+from tests.inline import converted, save_document, save_lines
+
+SESSION = "7c0e5a52-0d5c-4a3b-9a51-2f6f8a1b0c01"
+START: dict[str, Any] = {
+    "sessionId": SESSION,
+    "version": 1,
+    "producer": "copilot-agent",
+    "copilotVersion": "0.0.382",
+    "startTime": "2026-01-16T10:00:00.000Z",
+}
+CASES = [case for case in all_cases() if case.reader == copilot_cli.INFO.name]
+
+
+def chained(*said: tuple[str, dict[str, Any]], **envelope: Any) -> list[dict[str, Any]]:
+    """Events as the documented interface has them, each the child of the one before."""
+    return [
+        {
+            "id": f"e{place}",
+            "type": kind,
+            "timestamp": f"2026-01-16T10:00:{place:02d}.000Z",
+            "parentId": f"e{place - 1}" if place else None,
+            "data": data,
+            **envelope,
+        }
+        for place, (kind, data) in enumerate([("session.start", dict(START)), *said])
+    ]
+
+
+def read(path: Path) -> tuple[Conversation, Notes]:
+    notes = Notes()
+    (item,) = read_all([str(path)], notes)
+    assert isinstance(item, Conversation)
+    return item, notes
+
+
+def session(folder: Path, *said: tuple[str, dict[str, Any]]) -> tuple[Conversation, Notes]:
+    return read(save_lines(folder, "events.jsonl", chained(*said)))
+
+
+def noted(notes: Notes, kind: Kind) -> list[str]:
+    return [note.detail for note in notes.kept if note.kind == kind.label]
+
+
+def messages(conversation: Conversation) -> list[Message]:
+    return list(tree.messages(conversation))
+
+
+def request(call_id: str, name: str = "bash", **more: Any) -> dict[str, Any]:
+    return {"toolCallId": call_id, "name": name, "arguments": {"command": "ls"}, **more}
+
+
+# The documented mapping.
+
+
+def test_session_id_version_and_times(tmp_path: Path) -> None:
+    conversation, notes = session(tmp_path, ("user.message", {"content": "hi"}))
+
+    assert conversation.id == SESSION
+    assert conversation.source == "copilot-cli"
+    assert conversation.app_version == "0.0.382"
+    assert conversation.started_at == "2026-01-16T10:00:00.000Z"
+    assert conversation.updated_at == "2026-01-16T10:00:01.000Z"
+    assert notes.kept == []
+
+
+def test_content_is_the_text_and_the_transformed_content_is_kept(tmp_path: Path) -> None:
+    prompt = {"content": "hi", "transformedContent": "<now/> hi", "attachments": []}
+    conversation, _ = session(tmp_path, ("user.message", prompt))
+
+    (message,) = messages(conversation)
+    assert (message.role, message.parts) == ("user", [Text(text="hi")])
+    assert message.extra == {"transformedContent": "<now/> hi"}
+    assert (message.id, message.parent_id, message.at) == ("e1", "e0", "2026-01-16T10:00:01.000Z")
+
+
+def test_answers_and_requested_tools(tmp_path: Path) -> None:
+    answer = {
+        "messageId": "m1",
+        "content": "Looking.",
+        "toolRequests": [request("t1"), request("t2", "view")],
+    }
+    conversation, _ = session(tmp_path, ("assistant.message", answer))
+
+    (message,) = messages(conversation)
+    assert message.role == "assistant"
+    assert message.response_id == "m1"
+    assert message.parts == [
+        Text(text="Looking."),
+        ToolCall(name="bash", call_id="t1", input={"command": "ls"}, kind="shell"),
+        ToolCall(name="view", call_id="t2", input={"command": "ls"}, kind="read"),
+    ]
+
+
+@pytest.mark.parametrize(("success", "is_error"), [(True, False), (False, True), (None, None)])
+def test_results_are_linked_and_success_says_whether_they_are_errors(
+    tmp_path: Path, success: bool | None, is_error: bool | None
+) -> None:
+    done = {"toolCallId": "t1", "success": success, "result": {"content": "a.txt"}, "toolTelemetry": {"n": 1}}
+    conversation, notes = session(
+        tmp_path,
+        ("assistant.message", {"content": "", "toolRequests": [request("t1")]}),
+        ("tool.execution_complete", done),
+    )
+
+    _, result = messages(conversation)
+    assert result.role == "tool"
+    assert result.parts == [ToolResult(call_id="t1", output="a.txt", is_error=is_error, name="bash")]
+    assert result.extra == {"toolTelemetry": {"n": 1}}
+    assert tree.results_by_call(conversation.timeline)["t1"].output == "a.txt"
+    assert noted(notes, Kind.UNLINKED_RESULT) == []
+
+
+def test_a_result_may_stand_before_its_request(tmp_path: Path) -> None:
+    _, notes = session(
+        tmp_path,
+        ("tool.execution_complete", {"toolCallId": "t1", "success": True, "result": {"content": "x"}}),
+        ("assistant.message", {"content": "", "toolRequests": [request("t1")]}),
+        ("tool.execution_complete", {"toolCallId": "t2", "success": True, "result": {"content": "x"}}),
+    )
+
+    assert noted(notes, Kind.UNLINKED_RESULT) == ["t2"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "session.info",
+        "session.truncation",
+        "assistant.turn_start",
+        "assistant.turn_end",
+        "tool.execution_start",
+    ],
+)
+def test_what_nobody_said_is_an_event(tmp_path: Path, kind: str) -> None:
+    conversation, notes = session(tmp_path, (kind, {"turnId": "0"}))
+
+    start, event = conversation.timeline
+    assert isinstance(start, Event)
+    assert start.data == START
+    assert event == Event(
+        id="e1", name=kind, parent_id="e0", at="2026-01-16T10:00:01.000Z", data={"turnId": "0"}
+    )
+    assert notes.kept == []
+
+
+def test_the_chain_decides_where_the_file_disagrees(tmp_path: Path) -> None:
+    lines = chained(("user.message", {"content": "one"}), ("assistant.message", {"content": "two"}))
+    lines += [lines.pop(1)]
+    conversation, notes = read(save_lines(tmp_path, "events.jsonl", lines))
+
+    assert [entry.id for entry in conversation.timeline] == ["e0", "e1", "e2"]
+    assert conversation.head_id == "e2"
+    assert len(noted(notes, Kind.REORDERED)) == 1
+
+
+def test_a_chain_of_many_events_does_not_end_the_process(tmp_path: Path) -> None:
+    lines = chained(*[("user.message", {"content": str(place)}) for place in range(20_000)])
+    for line in lines:
+        line["timestamp"] = "2026-01-16T10:00:00.000Z"
+    conversation, _ = read(save_lines(tmp_path, "events.jsonl", reversed(lines)))
+
+    assert [message.id for message in messages(conversation)] == [f"e{n}" for n in range(1, 20_001)]
+
+
+def test_unified(tmp_path: Path) -> None:
+    path = save_lines(
+        tmp_path,
+        "events.jsonl",
+        chained(
+            ("user.message", {"content": "list", "transformedContent": "list now"}),
+            ("assistant.turn_start", {}),
+            ("assistant.message", {"messageId": "m", "content": "", "toolRequests": [request("t1")]}),
+            ("tool.execution_complete", {"toolCallId": "t1", "success": False, "result": {"content": "no"}}),
+        ),
+    )
+    document = converted(path, "unified").only
+
+    assert document["conversation_id"] == SESSION
+    assert document["platform"]["name"] == "github_copilot"
+    assert document["platform"]["version"] == "0.0.382"
+    prompt, call, result = document["messages"]
+    assert prompt["content"] == [{"type": "text", "text": "list"}]
+    assert prompt["metadata"]["transformed_content"] == "list now"
+    assert call["parent_message_id"] == prompt["message_id"]
+    (use,) = call["content"]
+    assert use == {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}
+    (block,) = result["content"]
+    assert (block["tool_use_id"], block["content"], block["is_error"]) == ("t1", "no", True)
+    assert {event["name"] for event in document["events"]} == {"session.start", "assistant.turn_start"}
+
+
+# What lies on disk.
+
+
+def test_homes_and_names() -> None:
+    info = copilot_cli.INFO
+
+    assert info.env == ("AJ_COPILOT_PATH", "COPILOT_HOME")
+    assert info.config_key == "copilot_cli"
+    assert {
+        "~/.copilot/session-state/*/events.jsonl",
+        "~/.copilot/session-state/*.jsonl",
+        "~/.copilot/history-session-state/*.json",
+        "~/.copilot-cli/sessions/*/events.jsonl",
+    } <= set(info.homes)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_companion"),
+    [
+        (f"session-state/{SESSION}/workspace.yaml", True),
+        (f"{SESSION}/plan.md", True),
+        (f"{SESSION}/checkpoints/001-a.md", True),
+        (f"{SESSION}/files/deep/notes.txt", True),
+        (f"{SESSION}/session.db-wal", True),
+        ("session-store.db", True),
+        (f"{SESSION}/events.jsonl", False),
+        ("notes/files/other.jsonl", False),
+        ("plan.md", False),
+    ],
+)
+def test_files_of_a_session_are_no_units(path: str, is_companion: bool) -> None:
+    assert readers.is_companion(path) is is_companion
+
+
+def test_context_tells_folder_branch_and_commit(tmp_path: Path) -> None:
+    lines = chained(
+        ("session.resume", {"context": {"cwd": "/other", "branch": "other"}}),
+        ("user.message", {"content": "x"}),
+    )
+    lines[0]["data"]["context"] = {"cwd": "/home/ana/app", "headCommit": "c0ffee"}
+    conversation, _ = read(save_lines(tmp_path, "events.jsonl", lines))
+
+    assert conversation.cwd == "/home/ana/app"
+    assert conversation.git_branch == "other"
+    assert conversation.git_commit == "c0ffee"
+
+
+def test_models_follow_the_changes(tmp_path: Path) -> None:
+    conversation, _ = session(
+        tmp_path,
+        ("session.model_change", {"newModel": "auto"}),
+        ("assistant.message", {"content": "1"}),
+        ("session.auto_mode_resolved", {"chosenModel": "gpt-5-mini"}),
+        ("assistant.message", {"content": "2"}),
+        ("assistant.message", {"content": "3", "model": "gpt-5"}),
+        ("session.model_change", {"newModel": "claude-sonnet-4.5"}),
+        ("assistant.message", {"content": "4"}),
+        ("assistant.message", {"content": "5", "parentToolCallId": "t"}),
+    )
+
+    models = [message.model for message in messages(conversation)]
+    assert models == [None, "gpt-5-mini", "gpt-5", "claude-sonnet-4.5", None]
+    assert conversation.model == "gpt-5-mini"
+
+
+@pytest.mark.parametrize("mark", [{"parentToolCallId": "t"}, {"parentAgentTaskId": "a"}])
+def test_sub_agents_are_side_chains(tmp_path: Path, mark: dict[str, str]) -> None:
+    conversation, _ = session(tmp_path, ("user.message", {"content": "x", **mark}))
+
+    (message,) = messages(conversation)
+    assert message.sidechain
+    assert message.extra == mark
+
+
+def test_an_agents_id_makes_a_side_chain(tmp_path: Path) -> None:
+    lines = chained(
+        ("user.message", {"content": "x"}), ("subagent.started", {"toolCallId": "t"}), agentId="a1"
+    )
+    conversation, _ = read(save_lines(tmp_path, "events.jsonl", lines))
+
+    (message,) = messages(conversation)
+    started = conversation.timeline[-1]
+    assert message.sidechain
+    assert message.extra == {"agentId": "a1"}
+    assert isinstance(started, Event)
+    assert started.data == {"toolCallId": "t", "agentId": "a1"}
+
+
+def test_thinking(tmp_path: Path) -> None:
+    conversation, _ = session(
+        tmp_path,
+        ("assistant.reasoning", {"reasoningId": "r1", "content": "alone"}),
+        ("assistant.reasoning", {"reasoningId": "r2", "content": "twice"}),
+        ("assistant.message", {"content": "", "reasoningText": "twice", "reasoningOpaque": "b"}),
+        ("assistant.message", {"content": "", "encryptedContent": "c"}),
+        ("assistant.message", {"content": "", "reasoningOpaque": "d", "encryptedContent": "e"}),
+    )
+
+    parts = [part for message in messages(conversation) for part in message.parts]
+    assert parts == [
+        Reasoning(text="alone"),
+        Reasoning(text="twice", encrypted="b"),
+        Reasoning(encrypted="c"),
+        Reasoning(encrypted="d"),
+    ]
+    assert messages(conversation)[-1].extra == {"encryptedContent": "e"}
+    assert conversation.timeline[2].id == "e2"
+    assert isinstance(conversation.timeline[2], Event)
+
+
+def metric(given: int, out: int, read_: int, written: int) -> dict[str, Any]:
+    counts = {
+        "inputTokens": given,
+        "outputTokens": out,
+        "cacheReadTokens": read_,
+        "cacheWriteTokens": written,
+    }
+    return {"requests": {"count": 1, "cost": 1}, "usage": counts}
+
+
+def totals(conversation: Conversation) -> tuple[int, int, int, int]:
+    used = tree.usages(conversation.timeline)
+    return (
+        sum(usage.input or 0 for usage in used),
+        sum(usage.output or 0 for usage in used),
+        sum(usage.cache_read or 0 for usage in used),
+        sum(usage.cache_write or 0 for usage in used),
+    )
+
+
+def test_usage_at_shutdown_counts_once_for_all_messages_of_a_model(tmp_path: Path) -> None:
+    answers: list[tuple[str, dict[str, Any]]] = [
+        ("assistant.message", {"content": text, "model": model, "outputTokens": tokens})
+        for text, model, tokens in (("a", "gpt-5", 10), ("b", "haiku", 20), ("c", "gpt-5", 30))
+    ]
+    shutdown = {"modelMetrics": {"gpt-5": metric(1000, 40, 700, 100), "haiku": metric(50, 20, 0, 0)}}
+    later: list[tuple[str, dict[str, Any]]] = [
+        ("session.resume", {}),
+        ("assistant.message", {"content": "d", "model": "gpt-5", "outputTokens": 5}),
+        ("session.shutdown", {"modelMetrics": {"gpt-5": metric(10, 5, 0, 0)}}),
+    ]
+    conversation, notes = session(tmp_path, *answers, ("session.shutdown", shutdown), *later)
+
+    assert totals(conversation) == (200 + 50 + 10, 65, 700, 100)
+    first, _, third, _ = [message.usage for message in messages(conversation)]
+    assert first is not None
+    assert third is not None
+    assert (first.output, third.output, third.extra) == (10, 40, {"outputTokens": 30, "shutdown": "e4"})
+    assert noted(notes, Kind.PARTIAL_USAGE) == []
+
+
+def test_without_a_shutdown_each_message_counts_what_came_out(tmp_path: Path) -> None:
+    conversation, notes = session(
+        tmp_path,
+        ("assistant.message", {"content": "a", "outputTokens": 10}),
+        ("assistant.message", {"content": "b", "outputTokens": 20}),
+    )
+
+    assert totals(conversation) == (0, 30, 0, 0)
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["messages whose input is not counted: 2"]
+
+
+def test_pieces_of_one_response_count_once(tmp_path: Path) -> None:
+    piece = {"content": "a", "apiCallId": "api", "chunkCount": 2, "outputTokens": 10}
+    conversation, _ = session(tmp_path, ("assistant.message", piece), ("assistant.message", piece))
+
+    assert {message.response_id for message in messages(conversation)} == {"api"}
+    assert totals(conversation)[1] == 10
+
+
+def test_tokens_of_a_model_without_messages_are_noted(tmp_path: Path) -> None:
+    _, notes = session(tmp_path, ("session.shutdown", {"modelMetrics": {"gpt-5": metric(1, 2, 0, 0)}}))
+
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["tokens of 'gpt-5', of which there is no message"]
+
+
+def test_summaries_of_compactions_and_tasks(tmp_path: Path) -> None:
+    conversation, _ = session(
+        tmp_path,
+        ("user.message", {"content": "x"}),
+        ("session.compaction_complete", {"success": True, "summaryContent": "So far."}),
+        ("session.task_complete", {"summary": "Done."}),
+    )
+
+    assert conversation.summaries == [
+        Summary(text="So far.", kind="system", at="2026-01-16T10:00:02.000Z", message_id="e1"),
+        Summary(text="Done.", at="2026-01-16T10:00:03.000Z", message_id="e1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        ({"content": "x\n<exited with exit code 3>"}, 3),
+        ({"content": "x", "contents": [{"type": "terminal", "text": "x", "exitCode": 4}]}, 4),
+        ({"content": "<exited with exit code 3> is what it says at the end" + " " * 80 + "."}, None),
+    ],
+)
+def test_exit_codes(tmp_path: Path, result: dict[str, Any], code: int | None) -> None:
+    done = {"toolCallId": "t", "success": True, "result": result}
+    conversation, _ = session(tmp_path, ("tool.execution_complete", done))
+
+    ((part,),) = [message.parts for message in messages(conversation)]
+    assert isinstance(part, ToolResult)
+    assert part.extra == ({} if code is None else {"exit_code": code})
+
+
+def test_why_a_tool_failed(tmp_path: Path) -> None:
+    done = {"toolCallId": "t", "success": False, "error": {"message": "denied", "code": "denied"}}
+    conversation, _ = session(tmp_path, ("tool.execution_complete", done))
+
+    (message,) = messages(conversation)
+    assert message.parts == [ToolResult(call_id="t", output="denied", is_error=True)]
+    assert message.extra == {"error": {"code": "denied"}}
+
+
+def test_a_long_import_as_the_first_line(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "x" * 200} for _ in range(600)]
+    legacy = {
+        "sessionId": SESSION,
+        "startTime": "2025-10-02T08:00:00.000Z",
+        "chatMessages": said,
+        "timeline": [],
+    }
+    event = {
+        "type": "session.import_legacy",
+        "data": {"legacySession": legacy, "sourceFile": "old.json"},
+        "id": "e0",
+        "timestamp": "2025-11-02T08:00:00.000Z",
+        "parentId": None,
+    }
+    conversation, notes = read(save_lines(tmp_path, "events.jsonl", [event]))
+
+    assert (conversation.id, conversation.started_at) == (SESSION, "2025-10-02T08:00:00.000Z")
+    assert len(messages(conversation)) == 600
+    assert notes.kept == []
+
+
+def test_history_file(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+    whole = {
+        "sessionId": SESSION,
+        "startTime": "2025-10-02T08:00:00.000Z",
+        "chatMessages": [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        ],
+        "timeline": [{"type": "user", "text": "hi"}],
+        "selectedModel": "gpt-5",
+    }
+    conversation, _ = read(save_document(tmp_path, "session_1.json", whole))
+
+    assert (conversation.id, conversation.model, conversation.shape) == (SESSION, "gpt-5", "list")
+    assert [message.role for message in messages(conversation)] == ["user", "assistant", "tool"]
+    assert messages(conversation)[1].parts == [ToolCall(name="bash", call_id="c", input="{}", kind="shell")]
+    assert conversation.extra == {"timeline": [{"type": "user", "text": "hi"}]}
+
+
+# What lies beside the events.
+
+
+def test_workspace_tells_what_the_events_do_not(tmp_path: Path) -> None:
+    (tmp_path / "workspace.yaml").write_text(
+        "cwd: /home/ana/app\nbranch: main\nname: A name\nsummary: A summary\nuser_named: true\n",
+        encoding="utf-8",
+    )
+    conversation, _ = session(tmp_path, ("user.message", {"content": "x"}))
+
+    assert (conversation.cwd, conversation.git_branch, conversation.title) == (
+        "/home/ana/app",
+        "main",
+        "A name",
+    )
+    assert conversation.summaries == [Summary(text="A summary")]
+    assert conversation.extra["workspace"]["user_named"] == "true"
+    assert "workspace.yaml" not in conversation.extra
+
+
+def test_a_file_without_a_folder_of_its_own_has_no_workspace(tmp_path: Path) -> None:
+    (tmp_path / "workspace.yaml").write_text("cwd: /of/another\n", encoding="utf-8")
+    lines = chained(("user.message", {"content": "x"}))
+    conversation, _ = read(save_lines(tmp_path, f"{SESSION}.jsonl", lines))
+
+    assert conversation.cwd is None
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "is_whole"),
+    [
+        ("a: b\nc: d e\n", {"a": "b", "c": "d e"}, True),
+        ("a: 'it''s'\nb: \"x\\ty\"\n", {"a": "it's", "b": "x\ty"}, True),
+        ("a:\nb: null\nc: ~\nd: -5\n", {"d": "-5"}, True),
+        ("a: C:\\x\nb: http://x/y\n", {"a": "C:\\x", "b": "http://x/y"}, True),
+        ("a: |\n  x\n  y\nb: z\n", {"b": "z"}, False),
+        ("a: x\n  goes on\nb: z\n", {"b": "z"}, False),
+        ("a:\n- x\n- y\nb: z\n", {"b": "z"}, False),
+        ("a: [x]\nb: {c: d}\ne: &f g\nh: *f\ni: !!js x\nb2: z\n", {"b2": "z"}, False),
+        ("a: x # remark\nb: z\n", {"b": "z"}, False),
+        ("a: 'open\nb: \"open\nc: z\n", {"c": "z"}, False),
+        ("a: x\na: y\n", {"a": "x"}, False),
+        ("a: b: c\nd: e\n", {"d": "e"}, False),
+        ("---\na: b\n", {"a": "b"}, False),
+        ("  indented: x\n", {}, False),
+        ("no colon\n", {}, False),
+        ("", {}, True),
+    ],
+)
+def test_yaml_in_its_plainest_form(text: str, values: dict[str, str], is_whole: bool) -> None:
+    assert workspace.parsed(text) == (values, is_whole)
+
+
+# Whose file it is.
+
+
+def claimed(folder: Path, lines: list[dict[str, Any]]) -> list[str]:
+    peek = Peek(File(str(save_lines(folder, "a.jsonl", lines))))
+    return [reader.INFO.name for reader, _ in readers.claims(peek)]
+
+
+def test_an_editors_transcript_is_not_claimed(tmp_path: Path) -> None:
+    lines = chained(("user.message", {"content": "x"}))
+    assert claimed(tmp_path, lines) == ["copilot-cli"]
+
+    lines[0]["data"]["vscodeVersion"] = "1.110.0"
+    assert claimed(tmp_path, lines) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"kind": 0, "v": {"version": 3, "sessionId": "x", "requests": []}},
+        {"type": "session", "id": "x", "timestamp": "2026-01-16T10:00:00.000Z", "version": 3, "data": {}},
+        {"type": "session_start", "id": "x", "timestamp": "2026-01-16T10:00:00.000Z", "data": {}},
+        {"type": "user.message", "content": "x", "id": "x", "timestamp": "2026-01-16T10:00:00.000Z"},
+        {"type": "user.message", "data": "x", "id": "x", "timestamp": "2026-01-16T10:00:00.000Z"},
+        {"type": "user.message", "data": {}},
+        {"sessionId": "x", "chatMessages": "none"},
+    ],
+)
+def test_lines_of_others_are_not_claimed(tmp_path: Path, line: dict[str, Any]) -> None:
+    assert "copilot-cli" not in claimed(tmp_path, [line])
+
+
+# One way to read fast, and one with care.
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_both_ways_of_reading_make_the_same(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_all_of_it() -> tuple[list[Any], list[str]]:
+        notes = Notes()
+        return list(read_all([str(case.location(tmp_path))], notes)), [str(note) for note in notes.kept]
+
+    usual = read_all_of_it()
+    monkeypatch.setattr(events.Events, "usual", lambda *_: None)
+
+    assert read_all_of_it() == usual
+
+
+def test_the_usual_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events.Events, "entry", None)
+    conversation, _ = session(tmp_path, ("user.message", {"content": "x"}), ("abort", {"reason": "y"}))
+
+    assert len(conversation.timeline) == 3
+
+
+def test_a_record_of_every_line_is_in_the_timeline() -> None:
+    for case in CASES:
+        for path in sorted(case.folder.rglob("events.jsonl")):
+            if "damaged" in case.name:
+                continue
+            known = {json.loads(line).get("id") for line in path.read_text().splitlines() if line[0] == "{"}
+            conversation, _ = read(path)
+            assert known - {None} <= {entry.id for entry in conversation.timeline}, case
