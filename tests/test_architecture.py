@@ -22,7 +22,7 @@ LAYERS = [
     {"notes", "times", "ids", "roles", "plugins"},
     {"source", "zipped"},
     {"encoding", "fields", "tree"},
-    {"jsonstream"},
+    {"jsonstream", "tables"},
     {"peek", "transforms"},
     {"readers", "writers"},
     {"pipeline", "output"},

@@ -6,7 +6,7 @@ import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal import jsonstream, tables
 from agent_journal.encoding import head_text
 from agent_journal.notes import Notes
 from agent_journal.source import HEAD_BYTES
@@ -67,6 +67,11 @@ class Peek:
     @cached_property
     def _text(self) -> bytes:
         return self.head.lstrip()
+
+    @cached_property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns if the file may be a table (CSV); else none."""
+        return () if self.opening in {"", "[", "{", "<"} else tables.header_of(self._text)
 
     @cached_property
     def value(self) -> Any:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from dateutil import parser
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,3 +102,27 @@ def test_arithmetic() -> None:
     assert times.epoch_ms("2016-12-31T23:59:60Z") == times.epoch_ms("2016-12-31T23:59:59Z")
     assert times.epoch_ms(None) is None
     assert times.iso_ms(None) is None
+
+
+@given(
+    st.datetimes(datetime(1000, 1, 1), datetime(9998, 12, 30)),  # noqa: DTZ001
+    st.sampled_from(["%m/%d/%Y %H:%M:%S", "%d/%m/%Y %I:%M %p", "%m/%d/%Y, %I:%M:%S %p"]),
+    st.sampled_from(["", " +00:00", " +05:30", " -08:00"]),
+    st.booleans(),
+)
+def test_usual_dates_are_understood_as_dateutil_does(
+    at: datetime, form: str, zone: str, day_first: bool
+) -> None:
+    text = at.strftime(form) + zone
+    parsed = parser.parse(text, dayfirst=day_first)
+    expected = parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+    assert expected == times.parse(times.from_locale(text, day_first=day_first))
+    assert times.from_locale(text.replace(" ", "\u202f"), day_first=day_first) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["13/13/2026 10:00", "2/30/2026 10:00", "2/3/2026 25:00", "2/3/2026 13:00 PM"]
+)
+def test_numbers_that_are_no_date_are_none(text: str) -> None:
+    assert times.from_locale(text) is None
