@@ -1,0 +1,89 @@
+"""Codex (CLI, IDE extension, desktop app): one rollout file per session, one line per item or event.
+
+Two tracks repeat each other: what went to and from the model becomes messages, what the app told its
+user interface becomes events. What only the second one says becomes a message too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
+from agent_journal.fields import Fields
+from agent_journal.notes import Kind
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.codex.names import TOOL_KINDS
+from agent_journal.readers.codex.rollout import Rollout
+from agent_journal.readers.codex.signs import COMPRESSED, DOCUMENT, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name="codex",
+    title="Codex",
+    versions=("envelope", "bare", DOCUMENT, COMPRESSED),
+    revision=1,
+    names={"record": "codex"},
+    config_key="codex",
+    env=("AJ_CODEX_PATH", "CODEX_HOME"),
+    # The same folder on Linux, macOS and Windows.
+    homes=(
+        "~/.codex/sessions/**/rollout-*.jsonl",
+        "~/.codex/sessions/**/rollout-*.jsonl.zst",
+        "~/.codex/archived_sessions/rollout-*.jsonl",
+        "~/.codex/archived_sessions/rollout-*.jsonl.zst",
+        "~/.codex/sessions/rollout-*.json",
+    ),
+    companions=("*/session_index.jsonl",),
+    tool_kinds=TOOL_KINDS,
+    resume="codex resume {id}",
+    evidence=(
+        "the vendor's public source as of August 2026, and some 1,400 lines from the field "
+        "(0.50 to 0.146); verified November 2026"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim rollouts: lines with an envelope, the bare lines and the documents of 2025, compressed files."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield the one conversation that a rollout is."""
+    if version == COMPRESSED:
+        if source.companion(source.name.removesuffix(".zst")) is not None:
+            note(Kind.IGNORED_FILE, "", "the same rollout lies beside it as it was before it was compressed")
+            return
+        raise UnreadableSource(
+            source.label, "it is compressed with zstd; decompress it first (zstd -d) and read the .jsonl"
+        )
+    rollout = Rollout(source, note)
+    if version == DOCUMENT:
+        _read_document(source, rollout, note)
+    else:
+        for number, record in jsonstream.lines(source, note):
+            rollout.add(record, number)
+    if not rollout.is_one:
+        raise UnreadableSource(source.label, "no line in it is a line of a rollout")
+    yield rollout.conversation(INFO.name)
+
+
+def _read_document(source: Source, rollout: Rollout, note: Notes) -> None:
+    """Take the one object that a session was until May 2025; of a damaged one, the items that are left."""
+    whole = jsonstream.load(source, note)
+    if isinstance(whole, dict):
+        fields = Fields(whole, note, "")
+        items = list(enumerate(fields.items("items") or ()))
+        rollout.begin(fields.bag("session") or {}, fields.rest())
+    else:
+        items = list(jsonstream.elements(source, note, "items"))
+    for index, item in items:
+        rollout.add(item, f"items[{index}]")

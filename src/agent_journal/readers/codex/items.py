@@ -1,0 +1,255 @@
+"""The items of the model's context: messages, thoughts, calls of tools and what they answered."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct
+
+from agent_journal import roles
+from agent_journal.fields import Fields
+from agent_journal.model import Media, Other, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from agent_journal.notes import Kind
+from agent_journal.readers._messages_openai import inline
+from agent_journal.readers.codex.names import INJECTED, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent_journal.notes import Notes
+
+_TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
+# A piece of text has a type and the text.
+_ONLY_TEXT = 2
+# How an exit code is told: by today's tools in their first lines, until 2025 at the end of a JSON text.
+_EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})")
+_OLD_EXIT = re.compile(r'"exit_code": ?(-?\d{1,10})')
+_OLD_BEGINNING = '{"output":'
+_HEAD, _TAIL = 400, 120
+
+
+class Said(Struct, frozen=True, gc=False):
+    """What an item says: who, what, the content as it was, and whether the app said it for the person."""
+
+    role: Role
+    parts: list[Part]
+    native: Any = None
+    hidden: bool = False
+
+
+class Items:
+    """Tells what the items of one rollout say."""
+
+    def __init__(self, note: Notes) -> None:
+        self._note = note
+        self._calls: set[str] = set()
+        self._unlinked: list[tuple[int | str, str]] = []
+        self._unknown: set[str] = set()
+
+    def said(self, item: Fields) -> Said | None:
+        """What an item says; None, and the item untouched, if it is of no kind that says anything."""
+        kind = item.look("type")
+        if kind is None and item.has("role"):
+            return self._message(item)
+        way = self._WAYS.get(kind) if kind.__class__ is str else None
+        said = None if way is None else way(self, item)
+        if said is not None:
+            item.take("type")
+        return said
+
+    def note_unlinked(self) -> None:
+        """Note once the results that answer no call of this rollout."""
+        if self._unlinked:
+            where, call = self._unlinked[0]
+            more = f" ({len(self._unlinked)} such results)" if len(self._unlinked) > 1 else ""
+            self._note(Kind.UNLINKED_RESULT, where, f"{call[:60]!r}{more}")
+
+    def _message(self, item: Fields) -> Said | None:
+        stated = item.look("role")
+        role = roles.role(stated)
+        if role is None:
+            return None
+        if role == stated:
+            item.drop("role")
+        content = item.take("content")
+        parts = self._parts(content, item.where)
+        return Said(role, parts, content, role == "system" or (role == "user" and _is_injected(parts)))
+
+    def _from_agent(self, item: Fields) -> Said:
+        """What another agent said to this one, or this one to another; `author` and `recipient` stay."""
+        content = item.take("content")
+        return Said("user", self._parts(content, item.where), content, hidden=True)
+
+    def _reasoning(self, item: Fields) -> Said:
+        thought = Reasoning(
+            text=_joined(item, "content"),
+            summary=_joined(item, "summary"),
+            encrypted=item.text("encrypted_content"),
+        )
+        return Said("assistant", [thought])
+
+    def _function_call(self, item: Fields) -> Said:
+        return self._call(item, item.text("name") or "", item.take("arguments"), item.text("call_id"))
+
+    def _custom_call(self, item: Fields) -> Said:
+        return self._call(item, item.text("name") or "", item.take("input"), item.text("call_id"))
+
+    def _local_shell(self, item: Fields) -> Said:
+        return self._call(item, "local_shell", item.take("action"), item.text("call_id") or _id(item))
+
+    def _web_search(self, item: Fields) -> Said:
+        return self._call(item, "web_search", item.take("action"), item.text("call_id") or _id(item))
+
+    def _tool_search(self, item: Fields) -> Said:
+        return self._call(item, "tool_search", item.take("arguments"), item.text("call_id") or _id(item))
+
+    def _call(self, item: Fields, name: str, value: Any, call_id: str | None) -> Said:
+        if not name:
+            self._note(Kind.WRONG_TYPE, item.where, "a call without a name")
+        if call_id is not None:
+            self._calls.add(call_id)
+        return Said("assistant", [ToolCall(name=name, call_id=call_id, input=value, kind=kind_of(name))])
+
+    def _output(self, item: Fields) -> Said:
+        """What a tool answered; a text stays as it is, also where it is JSON."""
+        output, succeeded = item.take("output"), None
+        if output is None:
+            output = ""
+        if output.__class__ is dict:
+            output, succeeded = self._told_output(output, item)
+        if output.__class__ is str:
+            code = exit_code(output)
+            failed = code != 0 if code is not None else None if succeeded is None else not succeeded
+            extra = {} if code is None else {"exit_code": code}
+        else:
+            output = self._parts(output, item.where)
+            failed, extra = None if succeeded is None else not succeeded, {}
+        call_id = self._answered(item)
+        return Said("tool", [ToolResult(call_id=call_id, output=output, is_error=failed, extra=extra)])
+
+    def _told_output(self, raw: dict[str, Any], item: Fields) -> tuple[Any, bool | None]:
+        """Output and success of an answer that is an object; one content part counts as a list of it."""
+        if "content" not in raw:
+            return [raw], None
+        told = Fields(raw, self._note, item.where)
+        output, succeeded = told.take("content"), told.flag("success")
+        if left := told.rest():
+            item.keep("output", left)
+        return output, succeeded
+
+    def _found_tools(self, item: Fields) -> Said:
+        output: list[Any] = [Other(name="tools", data=item.take("tools"))]
+        return Said("tool", [ToolResult(call_id=self._answered(item), output=output)])
+
+    def _picture(self, item: Fields) -> Said:
+        call_id, data = _id(item), item.text("result")
+        asked = ToolCall(
+            name="image_generation",
+            call_id=call_id,
+            input=item.take("revised_prompt"),
+            kind=kind_of("image_generation"),
+        )
+        if data is None:
+            return Said("assistant", [asked])
+        made = ToolResult(call_id=call_id, output=[Media(kind="image", data=data)])
+        return Said("assistant", [asked, made])
+
+    def _answered(self, item: Fields) -> str | None:
+        call_id = item.text("call_id")
+        if call_id not in self._calls:
+            self._unlinked.append((item.where, call_id or "a result without call_id"))
+        return call_id
+
+    def _parts(self, content: Any, where: int | str) -> list[Any]:
+        """The parts of content, which stays as it is: a text, a list, or nothing."""
+        if content.__class__ is list:
+            return [self._part(raw, where) for raw in content]
+        if content is None or content == "":
+            return []
+        if content.__class__ is str:
+            return [Text(text=content)]
+        self._note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        return [Other(data=content)]
+
+    def _part(self, raw: Any, where: int | str) -> Part:
+        if raw.__class__ is str:
+            return Text(text=raw)
+        if raw.__class__ is not dict:
+            self._note(Kind.WRONG_TYPE, where, f"a content part is {type(raw).__name__}")
+            return Other(data=raw)
+        kind = raw.get("type")
+        if len(raw) == _ONLY_TEXT and kind in _TEXTS and raw.get("text").__class__ is str:
+            return Text(text=raw["text"])
+        fields = Fields(dict(raw), self._note, where)
+        fields.drop("type")
+        if kind in _TEXTS and fields.look("text").__class__ is str:
+            return Text(text=fields.take("text"), extra=fields.rest())
+        if kind == "refusal" and fields.look("refusal").__class__ is str:
+            return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
+        if kind == "input_image":
+            url = fields.text("image_url")
+            mime, data = inline(url)
+            return Media(kind="image", mime=mime, data=data, ref=None if data else url, extra=fields.rest())
+        return self._other(raw, kind, where)
+
+    def _other(self, raw: dict[str, Any], kind: Any, where: int | str) -> Other:
+        name = kind if kind.__class__ is str else None
+        if name != "encrypted_content" and name not in self._unknown:
+            self._unknown.add(name or "")
+            self._note(Kind.UNKNOWN_TYPE, where, f"content part {str(kind)[:40]!r}")
+        return Other(data=raw, name=name)
+
+    _WAYS: ClassVar[dict[str, Callable[[Items, Fields], Said | None]]] = {
+        "message": _message,
+        "reasoning": _reasoning,
+        "function_call": _function_call,
+        "custom_tool_call": _custom_call,
+        "local_shell_call": _local_shell,
+        "web_search_call": _web_search,
+        "tool_search_call": _tool_search,
+        "function_call_output": _output,
+        "custom_tool_call_output": _output,
+        "local_shell_call_output": _output,
+        "mcp_tool_call_output": _output,
+        "tool_search_output": _found_tools,
+        "image_generation_call": _picture,
+        "agent_message": _from_agent,
+    }
+
+
+def exit_code(output: str) -> int | None:
+    """The exit code that the output of a command tells, if it tells one."""
+    if output.startswith(_OLD_BEGINNING):
+        found = _OLD_EXIT.findall(output, max(len(output) - _TAIL, 0))
+        return int(found[-1]) if found else None
+    told = _EXIT.search(output, 0, _HEAD)
+    return int(told[1]) if told else None
+
+
+def _is_injected(parts: list[Part]) -> bool:
+    first = parts[0] if parts else None
+    return isinstance(first, Text) and first.text.startswith(INJECTED)
+
+
+def _id(item: Fields) -> str | None:
+    value = item.look("id")
+    return value if value.__class__ is str else None
+
+
+def _joined(item: Fields, name: str) -> str | None:
+    """The texts of a list, one below the other; it stays where that would lose something of it."""
+    pieces = item.items(name)
+    if not pieces:
+        return None
+    texts, is_exact = [], True
+    for piece in pieces:
+        is_text = (
+            piece.__class__ is dict and piece.get("type") in _TEXTS and piece.get("text").__class__ is str
+        )
+        if is_text:
+            texts.append(piece["text"])
+        is_exact = is_exact and is_text and len(piece) == _ONLY_TEXT
+    if not is_exact:
+        item.keep(name, pieces)
+    return "\n".join(texts) if texts else None

@@ -1,0 +1,71 @@
+"""The words of the format: its kinds of lines, items and events, and what its tools do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_journal.model import ToolKind
+
+# As of August 2026. Lines of other kinds are kept, and noted once.
+KNOWN_KINDS = frozenset(
+    """
+    session_meta turn_context compacted world_state inter_agent_communication
+    inter_agent_communication_metadata security_risk_score state
+    compaction compaction_summary context_compaction compaction_trigger ghost_snapshot
+    user_message agent_message agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break
+    token_count task_started turn_started task_complete turn_complete turn_aborted turn.completed
+    thread_rolled_back thread_name_updated thread_goal_updated thread_settings_applied
+    context_compacted entered_review_mode exited_review_mode item_started item_completed
+    exec_command_begin exec_command_end patch_apply_begin patch_apply_end turn_diff view_image_tool_call
+    mcp_tool_call_begin mcp_tool_call_end web_search_begin web_search_end image_generation_end
+    dynamic_tool_call_request dynamic_tool_call_response guardian_assessment plan_update
+    sub_agent_activity collab_agent_spawn_begin collab_agent_spawn_end collab_agent_interaction_begin
+    collab_agent_interaction_end collab_waiting_begin collab_waiting_end collab_close_begin collab_close_end
+    undo_started undo_completed error warning stream_error background_event account/rateLimits/updated
+    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+)
+
+# What the app puts before the model in the person's name begins with one of these.
+INJECTED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<permissions instructions>",
+    "<skill>",
+)
+
+TOOL_KINDS: dict[str, ToolKind] = {
+    "shell": "shell",
+    "shell_command": "shell",
+    "local_shell": "shell",
+    "container.exec": "shell",
+    "exec_command": "shell",
+    "write_stdin": "shell",
+    "unified_exec": "shell",
+    "apply_patch": "edit",
+    "read_file": "read",
+    "view_image": "read",
+    "grep_files": "search",
+    "list_dir": "search",
+    "tool_search": "search",
+    "web_search": "web",
+    "update_plan": "plan",
+    "spawn_agent": "agent",
+    "send_input": "agent",
+    "resume_agent": "agent",
+    "wait": "agent",
+    "wait_agent": "agent",
+    "close_agent": "agent",
+    "image_generation": "media",
+    "list_mcp_resources": "mcp",
+    "list_mcp_resource_templates": "mcp",
+    "read_mcp_resource": "mcp",
+}
+
+
+def kind_of(tool: str) -> ToolKind | None:
+    """What a tool does; those of MCP servers have the server in their name."""
+    return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else None)

@@ -1,0 +1,72 @@
+"""The second track: what the app showed. Mostly it repeats what was said; what it alone has is a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_journal.model import Event, Message, Part, Reasoning, Role, Text
+
+# Kinds of events that show what was said: who said it, and under which name the words are.
+_SHOWN: dict[str, tuple[Role, str]] = {
+    "user_message": ("user", "message"),
+    "agent_message": ("assistant", "message"),
+    "agent_reasoning": ("assistant", "text"),
+    "agent_reasoning_raw_content": ("assistant", "text"),
+}
+_THOUGHTS = ("agent_reasoning", "agent_reasoning_raw_content")
+
+
+class Told:
+    """Knows which events show words, and which of these no message has."""
+
+    def __init__(self) -> None:
+        self._shown: list[tuple[int, str, str | None, str]] = []
+
+    def shown(self, name: str, payload: dict[str, Any], place: int, model: str | None) -> None:
+        """Remember that the event at this place of the timeline shows words."""
+        if name in _SHOWN:
+            words = payload.get(_SHOWN[name][1])
+            if words.__class__ is str and words.strip():
+                self._shown.append((place, name, model, words))
+
+    def completed(self, entries: list[Message | Event]) -> list[Message | Event]:
+        """The timeline, with a message in the place of each event whose words no message has."""
+        said = _said(entries) if self._shown else set()
+        new = [shown for shown in self._shown if shown[-1].strip() not in said]
+        thoughts = "\0".join(said) if any(name in _THOUGHTS for _, name, _, _ in new) else ""
+        for place, name, model, words in new:
+            # A thought with several headings is one item, but each heading is shown by itself.
+            if name in _THOUGHTS and words.strip() in thoughts:
+                continue
+            event = entries[place]
+            if isinstance(event, Event):
+                entries[place] = _as_message(event, name, model, words)
+        return entries
+
+
+def _said(entries: list[Message | Event]) -> set[str]:
+    """The words of all messages."""
+    said: set[str] = set()
+    for entry in entries:
+        if entry.__class__ is Message and entry.role != "tool":
+            for part in entry.parts:
+                if part.__class__ is Text:
+                    said.add(part.text.strip())
+                elif part.__class__ is Reasoning:
+                    said.update(text.strip() for text in (part.summary, part.text) if text)
+    return said
+
+
+def _as_message(event: Event, name: str, model: str | None, words: str) -> Message:
+    role, key = _SHOWN[name]
+    part: Part = Reasoning(text=words) if name in _THOUGHTS else Text(text=words)
+    payload = {field: value for field, value in event.data["payload"].items() if field != key}
+    return Message(
+        id=event.id,
+        made_id=True,
+        role=role,
+        at=event.at,
+        model=model if role == "assistant" else None,
+        parts=[part],
+        extra={**event.data, "payload": payload},
+    )
