@@ -253,10 +253,47 @@ def elements_in(
                 note(Kind.BAD_RECORD, "[1]", "the file goes on behind its one value")
         return
     window.advance(1)
-    yield from _array(window, note)
+    yield from _array(window, note, key)
 
 
-def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
+def members(source: Source, note: Notes) -> Iterator[tuple[str, int | None, Any]]:
+    """Everything in the object that a file is, in one pass: key, position and value of each array's elements.
+
+    A value that is no array comes whole, without a position.
+    """
+    with utf8(source) as stream:
+        window = _Window(stream)
+        if window.peek() == b"{":
+            window.advance(1)
+            yield from _members(window, note)
+        else:
+            note(Kind.BAD_RECORD, "", "the file is not an object")
+
+
+def _members(window: _Window, note: Notes) -> Iterator[tuple[str, int | None, Any]]:
+    cuts = note.counts[Kind.TRUNCATED]
+    while (byte := window.peek()) and byte != b"}":
+        if byte == b",":
+            window.advance(1)
+            continue
+        key = window.value(note, "a key")
+        if key.__class__ is not str or window.peek() != b":":
+            note(Kind.BAD_RECORD, "", "a key and a value were expected; what follows was skipped")
+            return
+        window.advance(1)
+        window.forget()
+        if window.peek() == b"[":
+            window.advance(1)
+            for index, value in _array(window, note, key):
+                yield key, index, value
+        elif window.peek() and (value := window.value(note, key)) is not BAD:
+            yield key, None, value
+    if not byte and note.counts[Kind.TRUNCATED] == cuts:
+        note(Kind.TRUNCATED, "", "the file ends before its object does")
+
+
+def _array(window: _Window, note: Notes, key: str | None = None) -> Iterator[tuple[int, Any]]:
+    """The elements of the array that was entered; under a key, more may follow it."""
     index = 0
     while True:
         byte = window.peek()
@@ -264,17 +301,17 @@ def _array(window: _Window, note: Notes) -> Iterator[tuple[int, Any]]:
             window.advance(1)
         elif byte == b"]":
             window.advance(1)
-            if window.peek():
+            if key is None and window.peek():
                 note(Kind.BAD_RECORD, f"[{index}]", "the file goes on behind the end of its array")
             return
         elif not byte:
-            note(Kind.TRUNCATED, f"[{index}]", "the file ends before its array does")
+            note(Kind.TRUNCATED, f"{key or ''}[{index}]", "the file ends before its array does")
             return
         elif together := window.several():
             yield from enumerate(together, index)
             index += len(together)
         else:
-            value = window.value(note, f"[{index}]")
+            value = window.value(note, f"{key or ''}[{index}]")
             if value is not BAD:
                 yield index, value
             elif not window.peek():
@@ -325,6 +362,12 @@ class _Window:
     def advance(self, count: int) -> None:
         """Step over bytes that were seen."""
         self._at += count
+
+    def forget(self) -> None:
+        """Expect values that open otherwise than those so far."""
+        self._opening = self._boundary = b""
+        self._sibling = None
+        self._last_end = self._broken = 0
 
     def first_line_is_whole(self) -> bool:
         """Whether the text up to the next line break is a value by itself."""

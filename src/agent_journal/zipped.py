@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING
@@ -130,8 +131,11 @@ def _seekable(file: Source) -> IO[bytes]:
 
 
 def _safe_name(info: zipfile.ZipInfo) -> str | None:
-    """The member's path, or None for folders and for paths that lead elsewhere."""
-    steps = info.filename.replace("\\", "/").split("/")
+    """The member's path, or None for folders and for paths that lead elsewhere.
+
+    Some exports have doubled slashes in their paths; unpacking makes one of them.
+    """
+    steps = re.sub("(?<=[^/])/+", "/", info.filename.replace("\\", "/")).split("/")
     if info.is_dir() or "" in steps or ".." in steps or "." in steps or ":" in steps[0]:
         return None
     return "/".join(steps)

@@ -1,0 +1,100 @@
+"""The files of an export: the one with the conversations, what speaks of the account, and the assets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
+from agent_journal.notes import Kind
+from agent_journal.readers.grok import beside
+from agent_journal.readers.grok.assets import FOLDER, Assets
+from agent_journal.readers.grok.conversation import is_entry, read_entry
+from agent_journal.source import files_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+MAIN = "prod-grok-backend.json"
+PROFILE = "prod-mc-auth-mgmt-api.json"
+BILLING = "prod-mc-billing.json"
+SECTIONS = frozenset({"conversations", "projects", "tasks", "media_posts"})
+
+
+def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+    """Everything in an export: the account first, then what the main file holds."""
+    files = {_inside(folder, file): file for file in files_below(folder)}
+    account: dict[str, Any] = {}
+    for name in (PROFILE, BILLING):
+        if name in files:
+            account |= _account(files[name], name, note)
+    if account:
+        yield beside.identity(account)
+    assets = Assets(files)
+    yield from read_file(files[MAIN], assets, note)
+    _note_ignored(folder, files, assets, note)
+
+
+def read_file(file: Source, assets: Assets, note: Notes) -> Iterator[Item]:
+    """What the main file holds, in its order, in one pass."""
+    here = note.about(file.label)
+    unknown: set[str] = set()
+    try:
+        for section, index, value in jsonstream.members(file, here):
+            if section not in SECTIONS and value is not None and section not in unknown:
+                unknown.add(section)
+                here(Kind.UNKNOWN_TYPE, section, "a section of an unknown kind")
+            place = section if index is None else f"{section}[{index}]"
+            yield from _items(section, place, value, assets, here)
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _items(section: str, place: str, value: Any, assets: Assets, note: Notes) -> Iterator[Item]:
+    if value is None:
+        return
+    if section == "conversations" and is_entry(value):
+        yield read_entry(value, place, assets, note)
+    elif section == "projects" and value.__class__ is dict:
+        yield from beside.project(value, place, note)
+    elif section == "media_posts" and value.__class__ is dict:
+        yield beside.media_post(value, place, assets, note)
+    else:
+        if section in SECTIONS and (section != "tasks" or value.__class__ is not dict):
+            note(Kind.UNKNOWN_TYPE, place, f"{type(value).__name__} of an unknown kind among {section}")
+        yield beside.kept("task" if section == "tasks" else section, value, place, note)
+
+
+def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
+    """What a small file says; of the account's own, under its own names."""
+    try:
+        value = jsonstream.load(file, note.about(file.label))
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        return {}
+    if value is jsonstream.BAD:
+        return {}
+    return value if name == PROFILE and value.__class__ is dict else {name: value}
+
+
+def _inside(folder: Source, file: Source) -> str:
+    """A file's path below the export."""
+    return file.path[len(folder.path) :].lstrip("/")
+
+
+def _note_ignored(folder: Source, files: dict[str, Source], assets: Assets, note: Notes) -> None:
+    """Name every other file, folders by how many they have."""
+    groups: dict[str, int] = {}
+    for path in files:
+        if path not in (MAIN, PROFILE, BILLING):
+            top, _, below = path.partition("/")
+            groups[f"{top}/*" if below else top] = groups.get(f"{top}/*" if below else top, 0) + 1
+    for group, count in groups.items():
+        detail = f"{count:,} {'file' if count == 1 else 'files'}" if group.endswith("/*") else ""
+        if group.startswith(FOLDER):
+            detail += f", {len(assets.used):,} of them named by messages"
+        note.add(Kind.IGNORED_FILE, f"{folder.label}/{group}", "", detail)

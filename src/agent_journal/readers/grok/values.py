@@ -1,0 +1,57 @@
+"""Looking at values from outside, without trusting their types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.fields import Fields
+
+Bag = dict[str, Any]
+SOURCE = "grok"
+
+
+def objects(value: Any) -> Iterator[Bag]:
+    """The objects in what should be a list of them."""
+    if value.__class__ is list:
+        for element in value:
+            if element.__class__ is dict:
+                yield element
+
+
+def words(value: Any) -> str | None:
+    """A string that says something."""
+    return value if value.__class__ is str and value else None
+
+
+def enclosed(text: str, opening: str, closing: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and inside of each stretch between two words.
+
+    No regular expression: those take for ever over text in which much is opened and nothing is closed.
+    """
+    start = text.find(opening)
+    while start >= 0 and (stop := text.find(closing, start)) >= 0:
+        end = stop + len(closing)
+        yield start, end, text[start + len(opening) : stop]
+        start = text.find(opening, end)
+
+
+def identifier(value: Any) -> str | None:
+    """An id: a string, or MongoDB's `{"$oid": …}`."""
+    if value.__class__ is dict:
+        value = value.get("$oid")
+    return words(value)
+
+
+def take_id(fields: Fields, *names: str) -> str | None:
+    """The first id that is there under one of the names; another one that differs stays."""
+    found: str | None = None
+    for name in names:
+        stated = identifier(fields.look(name))
+        if found is None:
+            found = stated
+        if stated is not None and stated == found:
+            fields.drop(name)
+    return found

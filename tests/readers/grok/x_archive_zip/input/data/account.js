@@ -1,0 +1,1 @@
+window.YTD.account.part0 = []
