@@ -10,26 +10,54 @@ import gc
 import json
 import sys
 import time
+from collections import deque
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BLOCK = 1 << 20
+# The first pass pays for memory that the process does not have yet.
+_PASSES = 3
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read everything at the path into the model."""
-    from agent_journal import Conversation, Message, Notes, read  # noqa: PLC0415 (not part of other tasks)
+    """Read everything at the path into the model: what its readers do, and all of it.
+
+    `seconds` is the readers alone. `whole_seconds` has also finding, telling and hashing every file.
+    """
+    from agent_journal import Notes, read, readers  # noqa: PLC0415 (this task only)
+
+    readers.discover()  # importing them is part of the start, which is measured by itself
+    notes = Notes()
+    passes = [_read_units(path, notes) for _ in range(_PASSES)]
+    peak = peak_bytes()
+    whole = min(_timed(lambda: deque(read(path), 0)) for _ in range(_PASSES))
+    return {**min(passes, key=itemgetter("seconds")), "whole_seconds": whole, "peak_bytes": peak}
+
+
+def _read_units(path: Path, notes: Any) -> dict[str, Any]:
+    from agent_journal import Conversation, Message, pipeline  # noqa: PLC0415 (this task only)
 
     conversations = messages = 0
-    notes = Notes()
-    started = time.process_time()
-    for item in read(path, note=notes):
-        if isinstance(item, Conversation):
-            conversations += 1
-            messages += sum(isinstance(entry, Message) for entry in item.timeline)
-    seconds = time.process_time() - started
+    seconds = 0.0
+    for unit in pipeline.units(str(path), notes):
+        started = time.process_time()
+        for item in unit.reader.read(unit.source, unit.version, notes):
+            if item.__class__ is Conversation:
+                conversations += 1
+                messages += [entry.__class__ for entry in item.timeline].count(Message)
+        seconds += time.process_time() - started
     counts = {"conversations": conversations, "messages": messages, "notes": notes.counts.total()}
     return {"seconds": seconds, **counts}
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
 
 
 def decode_lines(folder: Path) -> dict[str, Any]:
@@ -37,12 +65,14 @@ def decode_lines(folder: Path) -> dict[str, Any]:
     import orjson  # noqa: PLC0415
 
     files = sorted(folder.rglob("*.jsonl"))
-    started = time.process_time()
-    for file in files:
-        with file.open("rb") as lines:
-            for line in lines:
-                orjson.loads(line)
-    return {"seconds": time.process_time() - started}
+
+    def decode() -> None:
+        for file in files:
+            with file.open("rb") as lines:
+                for line in lines:
+                    orjson.loads(line)
+
+    return {"seconds": min(_timed(decode) for _ in range(_PASSES))}
 
 
 def decode_elements(file: Path) -> dict[str, Any]:
@@ -51,10 +81,13 @@ def decode_elements(file: Path) -> dict[str, Any]:
     import orjson  # noqa: PLC0415
 
     elements = [bytes(raw) for raw in msgspec.json.decode(file.read_bytes(), type=list[msgspec.Raw])]
-    started = time.process_time()
-    for element in elements:
-        orjson.loads(element)
-    return {"seconds": time.process_time() - started, "largest": max(map(len, elements))}
+
+    def decode() -> None:
+        for element in elements:
+            orjson.loads(element)
+
+    seconds = min(_timed(decode) for _ in range(_PASSES))
+    return {"seconds": seconds, "largest": max(map(len, elements))}
 
 
 def copy(folder: Path) -> dict[str, Any]:
@@ -88,7 +121,7 @@ def main() -> None:
     """Run the task that the command line names."""
     gc.set_threshold(100_000, 50, 100)
     result = TASKS[sys.argv[1]](Path(sys.argv[2]))
-    print(json.dumps({**result, "peak_bytes": peak_bytes()}))
+    print(json.dumps({"peak_bytes": peak_bytes(), **result}))
 
 
 if __name__ == "__main__":

@@ -116,10 +116,12 @@ class Peek:
     def _lines(self) -> list[Any]:
         if self.opening != "{":
             return []
-        whole = self._text.split(b"\n")
+        whole = self._text.split(b"\n", self._most_records)
         if not whole[0].rstrip().endswith(b"}") and isinstance(self.value, dict):
             return [self.value]  # one object over many lines, some of which would do alone
-        cut = whole.pop() if self.is_cut else b""
+        # What is behind the last line that is looked at, or the line that the end of the head cuts.
+        rest = whole.pop() if self.is_cut or len(whole) > self._most_records else b""
+        cut = rest if b"\n" not in rest and self.is_cut else b""
         found = [self._decoded(line) for line in whole[: self._most_records] if line.strip()]
         if cut and len(found) < _FEW_RECORDS:
             found.append(self._decoded(jsonstream.mended(cut)))

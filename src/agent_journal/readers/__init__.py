@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -107,10 +108,12 @@ def identify(peek: Peek) -> tuple[Reader, str]:
 
 def is_companion(path: str) -> bool:
     """Whether a file belongs to some unit and is not one itself."""
-    from fnmatch import fnmatchcase  # noqa: PLC0415 (only folders need it)
+    return _companions().match(f"/{path}") is not None
 
-    return any(
-        fnmatchcase(f"/{path}", pattern)
-        for reader in discover().values()
-        for pattern in reader.INFO.companions
-    )
+
+@cache
+def _companions() -> re.Pattern[str]:
+    from fnmatch import translate  # noqa: PLC0415 (only folders need it)
+
+    patterns = [pattern for reader in discover().values() for pattern in reader.INFO.companions]
+    return re.compile("|".join(map(translate, patterns)) if patterns else "(?!)")

@@ -61,6 +61,8 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 
 def _version(file: Peek) -> str | None:
     """`2025` if a conversation or response calls its id as exports did then."""
+    if file.keys and SECTIONS.isdisjoint(file.keys):
+        return None
     value = file.value if file.value is not None else _of_damaged(file)
     if not isinstance(value, dict) or SECTIONS.isdisjoint(value):
         return None
