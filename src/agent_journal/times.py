@@ -121,11 +121,16 @@ def from_locale(text: str, *, day_first: bool = False) -> str | None:
         plain = re.sub(r"[\u00a0\u202f\u2009]", " ", text).replace("\u200e", "").strip()
     if written := _LOCALE.fullmatch(plain):
         return _from_numbers(written, day_first=day_first)
+    import warnings  # noqa: PLC0415 (with the parser that warns)
+
     from dateutil import parser  # noqa: PLC0415 (slow to import, rarely needed)
 
     try:
-        at = parser.parse(plain, dayfirst=day_first, default=datetime(1, 1, 1))  # noqa: DTZ001
-    except (ValueError, OverflowError):
+        with warnings.catch_warnings():
+            # A zone that is not known would be taken for UTC, with a warning; that would be a guess.
+            warnings.simplefilter("error", parser.UnknownTimezoneWarning)
+            at = parser.parse(plain, dayfirst=day_first, default=datetime(1, 1, 1))  # noqa: DTZ001
+    except (ValueError, OverflowError, parser.UnknownTimezoneWarning):
         return None
     return _as_utc(at) if at.year > 1 else None
 

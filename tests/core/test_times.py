@@ -69,6 +69,7 @@ def test_moment(value: Any, expected: str | None) -> None:
         ("17.02.2026 14:36:11", True, "2026-02-17T14:36:11Z"),
         ("Feb 17, 2026, 2:36:11\u202fPM UTC", False, "2026-02-17T14:36:11Z"),
         ("no date", False, None),
+        ("Feb 17, 2026, 2:36:11 PM XYZT", False, None),
         ("2:36 PM", False, None),
     ],
 )
