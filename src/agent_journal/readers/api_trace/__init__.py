@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import jsonstream
 from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.api_trace.detection import dialect_of
-from agent_journal.readers.api_trace.dialects import CLAUDE, OPENAI
-from agent_journal.readers.api_trace.exchange import exchange
-from agent_journal.readers.api_trace.stitching import Stitching
+from agent_journal.readers._api_calls.detection import dialect_of
+from agent_journal.readers._api_calls.dialects import CLAUDE, OPENAI
+from agent_journal.readers._api_calls.stitching import Stitching
+from agent_journal.readers.api_trace.record import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.readers._api_calls.dialects import CLAUDE, OPENAI
 from agent_journal.readers._sse import speaks_anthropic
-from agent_journal.readers.api_trace.dialects import CLAUDE, OPENAI
 
 if TYPE_CHECKING:
-    from agent_journal.readers.api_trace.dialects import Dialect
+    from agent_journal.readers._api_calls.dialects import Dialect
 
 _CLAUDE_BLOCKS = frozenset({"tool_use", "tool_result", "thinking"})
 

@@ -14,14 +14,14 @@ import msgspec
 
 from agent_journal import ids
 from agent_journal.notes import Kind
-from agent_journal.readers.api_trace.dialogue import Dialogue, Step, Way
+from agent_journal.readers._api_calls.dialogue import Dialogue, Step, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
-    from agent_journal.readers.api_trace.exchange import Exchange
+    from agent_journal.readers._api_calls.exchange import Exchange
 
 _START = 0
 

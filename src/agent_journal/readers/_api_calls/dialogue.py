@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from agent_journal import times
 from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
 from agent_journal.readers import _messages_openai
-from agent_journal.readers.api_trace.dialects import difference
+from agent_journal.readers._api_calls.dialects import difference
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
-    from agent_journal.readers.api_trace.answer import Reply
-    from agent_journal.readers.api_trace.exchange import Exchange, Sent
+    from agent_journal.readers._api_calls.answer import Reply
+    from agent_journal.readers._api_calls.exchange import Exchange, Sent
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -71,7 +71,7 @@ class Dialogue:
         for step in way.prompt:
             kept = self._kept.get(step.place)
             if kept is None:
-                kept = self._said(step, exchange, f"{way.name}-{step.sent.place}", prompt_id)
+                kept = self._said(step, exchange, f"{way.name}-{step.sent.tail}", prompt_id)
                 self._kept[step.place] = kept
             elif kept.form != step.form:
                 _compare(step, kept, changed)
@@ -99,7 +99,7 @@ class Dialogue:
         """The id of a system prompt, which stands outside of the chain."""
         kept = self._system.get(step.place)
         if kept is None:
-            kept = self._said(step, exchange, f"{name}-system", None)
+            kept = self._said(step, exchange, f"{name}-{step.sent.tail}", None)
             self._system[step.place] = kept
         elif kept.form != step.form:
             _compare(step, kept, changed)
@@ -200,6 +200,8 @@ class Dialogue:
 
 def _ended(exchange: Exchange) -> str | None:
     """When the answer was there."""
+    if exchange.ended_at is not None:
+        return exchange.ended_at
     if exchange.at is None or exchange.duration_ms is None:
         return None
     return times.plus_ms(exchange.at, exchange.duration_ms)

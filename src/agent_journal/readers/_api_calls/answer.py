@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agent_journal.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic, _messages_openai, _sse
+from agent_journal.readers._api_calls.dialects import CLAUDE, OPENAI, Dialect
 from agent_journal.readers._messages_openai import Said
-from agent_journal.readers.api_trace.dialects import CLAUDE, OPENAI, Dialect
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
