@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +35,7 @@ class Case(NamedTuple):
 
     @property
     def input(self) -> Path:
-        """The file or folder to read, before zipping."""
+        """The file or folder as it lies here, with databases as the SQL that makes them."""
         if (self.folder / "input").is_dir():
             return self.folder / "input"
         (found,) = [path for path in self.folder.iterdir() if path.name not in NOT_INPUT]
@@ -42,9 +45,24 @@ class Case(NamedTuple):
     def is_zip(self) -> bool:
         return self.name.endswith("_zip")
 
+    def built(self, scratch: Path) -> Path:
+        """The file or folder to read, before zipping; a file `X.sql` has become the database `X`."""
+        scripts = [path for path in input_files(self.input) if path.suffix == ".sql"]
+        if not scripts:
+            return self.input
+        target = scratch / "built" / self.input.name
+        if self.input.is_file():
+            return database(self.input, target.with_suffix(""))
+        if not target.exists():
+            shutil.copytree(self.input, target, ignore=shutil.ignore_patterns("*.sql"))
+        for script in scripts:
+            database(script, target / script.relative_to(self.input).with_suffix(""))
+        return target
+
     def location(self, scratch: Path) -> Path:
         """What to give to the program."""
-        return zipped(self.input, scratch / "input.zip") if self.is_zip else self.input
+        location = self.built(scratch)
+        return zipped(location, scratch / "input.zip") if self.is_zip else location
 
 
 def all_cases() -> list[Case]:
@@ -55,6 +73,21 @@ def all_cases() -> list[Case]:
         for case in sorted(reader.iterdir())
         if case.is_dir()
     ]
+
+
+def input_files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file())
+
+
+def database(script: Path, target: Path) -> Path:
+    """A new database at the target, made by the SQL."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    with closing(sqlite3.connect(target)) as made:
+        made.executescript(script.read_text(encoding="utf-8"))
+    return target
 
 
 def zipped(folder: Path, target: Path) -> Path:
@@ -116,3 +149,27 @@ def leaves(value: Any, key: str = "") -> list[tuple[str, str]]:
         elif isinstance(current, list):
             pending.extend((name, element) for element in current)
     return found
+
+
+def database_leaves(script: Path) -> list[tuple[str, str]]:
+    """Every string in a database: in the JSON that a column holds by its key, else by the column's name."""
+    found: list[tuple[str, str]] = []
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(script.read_text(encoding="utf-8"))
+        tables = made.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            rows = made.execute(f'SELECT * FROM "{table}"')  # noqa: S608 (a name of the case's own)
+            columns = [column for column, *_ in rows.description]
+            for row in rows:
+                for column, value in zip(columns, row, strict=True):
+                    found += leaves(_decoded(value), column)
+    return found
+
+
+def _decoded(value: Any) -> Any:
+    """What a column says: the JSON in it, else its text; bytes that are no text say nothing."""
+    try:
+        text = value.decode() if isinstance(value, bytes) else value
+        return json.loads(text) if isinstance(text, str) and text[:1] in {"{", "["} else text
+    except ValueError:
+        return value if isinstance(value, str) else None

@@ -17,7 +17,17 @@ from agent_journal.notes import Kind
 from agent_journal.output import new_run
 from agent_journal.peek import Peek
 from agent_journal.source import files_below, open_source
-from tests.cases import READERS, Case, all_cases, as_golden, as_json, leaves, outcome
+from tests.cases import (
+    READERS,
+    Case,
+    all_cases,
+    as_golden,
+    as_json,
+    database_leaves,
+    input_files,
+    leaves,
+    outcome,
+)
 
 CASES = all_cases()
 case_by_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -74,8 +84,9 @@ def test_model_survives_encoding_and_reading_twice_is_equal(case: Case, tmp_path
 
 @case_by_case
 def test_damage_is_noted_never_raised(case: Case, tmp_path: Path) -> None:
-    for victim in sorted(path.relative_to(case.input.parent) for path in input_files(case.input)):
-        whole = (case.input.parent / victim).read_bytes()
+    whole_input = case.built(tmp_path)
+    for victim in sorted(path.relative_to(whole_input.parent) for path in input_files(whole_input)):
+        whole = (whole_input.parent / victim).read_bytes()
         damaged = [whole[: len(whole) * tenth // 10] for tenth in range(10)]
         lines = whole.split(b"\n")
         middle = len(lines) // 2
@@ -85,12 +96,12 @@ def test_damage_is_noted_never_raised(case: Case, tmp_path: Path) -> None:
         )
         for count, data in enumerate(damaged):
             copy = tmp_path / f"{count}-{victim.name}"
-            if case.input.is_dir():
-                shutil.copytree(case.input, copy / case.input.name)
+            if whole_input.is_dir():
+                shutil.copytree(whole_input, copy / whole_input.name)
             else:
                 copy.mkdir()
             (copy / victim).write_bytes(data)
-            outcome(copy / case.input.name)
+            outcome(copy / whole_input.name)
             shutil.rmtree(copy)
 
 
@@ -162,14 +173,10 @@ def excused_keys(reader: str) -> set[str]:
     return {line.partition("#")[0].strip() for line in lines if line.partition("#")[0].strip()}
 
 
-def input_files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.is_file())
-
-
 def input_leaves(path: Path) -> list[tuple[str, str]]:
-    """The strings of a JSON or JSONL file; other files have none that could be told apart."""
+    """The strings of JSON, JSONL and databases; other files have none that could be told apart."""
+    if path.suffix == ".sql":
+        return database_leaves(path)
     text = path.read_bytes().decode("utf-8-sig", "replace")
     if path.suffix not in {".json", ".jsonl"}:
         return []
