@@ -192,7 +192,7 @@ def without_native(value: Any) -> Any:
     while pending:
         current = pending.pop()
         if isinstance(current, dict):
-            if current.get("type") == "message":
+            if current.get("type") in ("message", "tool_result"):
                 current.pop("native", None)
             pending.extend(current.values())
         elif isinstance(current, list):

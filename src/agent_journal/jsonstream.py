@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.encoding import fillable, utf8, utf8_lines
+from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -179,19 +180,24 @@ def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
     """Number and bytes of each line that is not blank, and whether it was ended."""
     number = 0
     with utf8_lines(source, _BLOCK) as stream:
-        # Splitting blocks would look at each byte; this looks for line feeds as fast as memory allows.
-        while line := stream.readline(MAX_RECORD_BYTES):
-            number += 1
-            if line[-1] == _LINE_FEED:
-                if len(line) > 1 and not line.isspace():
-                    yield number, line[:-1], True
-            elif len(line) < MAX_RECORD_BYTES:
-                if not line.isspace():
-                    yield number, line, False
-            else:
-                note(Kind.TOO_LARGE, number, f"a line of more than {MAX_RECORD_BYTES:,} bytes")
-                while (line := stream.readline(_BLOCK)) and line[-1] != _LINE_FEED:
-                    pass
+        try:
+            # Splitting blocks would look at each byte; this looks for line feeds as fast as memory allows.
+            while line := stream.readline(MAX_RECORD_BYTES):
+                number += 1
+                if line[-1] == _LINE_FEED:
+                    if len(line) > 1 and not line.isspace():
+                        yield number, line[:-1], True
+                elif len(line) < MAX_RECORD_BYTES:
+                    if not line.isspace():
+                        yield number, line, False
+                else:
+                    note(Kind.TOO_LARGE, number, f"a line of more than {MAX_RECORD_BYTES:,} bytes")
+                    while (line := stream.readline(_BLOCK)) and line[-1] != _LINE_FEED:
+                        pass
+        except UnreadableSource as error:  # something compressed that breaks off
+            if not number:
+                raise
+            note(Kind.TRUNCATED, number + 1, error.reason)
 
 
 def values(source: Source, note: Notes, shape: Shape = ANY) -> Iterator[tuple[str, Any]]:

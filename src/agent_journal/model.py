@@ -93,12 +93,17 @@ class Other(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag
 
 
 class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="tool_result"):
-    """What a tool answered."""
+    """What a tool answered.
+
+    `native` is the source's value of the answer, verbatim, for writers that promise it; it is None where
+    `output` tells it exactly.
+    """
 
     call_id: str | None = None
     output: str | list[Text | Code | Reasoning | ToolCall | Media | Other] = ""
     is_error: bool | None = None
     name: str | None = None
+    native: Any = None
     extra: Bag = {}
 
 

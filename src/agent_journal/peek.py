@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import io
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import jsonstream, tables
 from agent_journal.encoding import head_text
+from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Notes
 from agent_journal.source import HEAD_BYTES
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from agent_journal.database import Database
     from agent_journal.source import Source
 
 # The first records mostly tell; where they do not, some more may.
 _FIRST_RECORDS, _MOST_RECORDS = 4, 40
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
 _FEW_RECORDS = 3
+_SQLITE = b"SQLite format 3\0"
+_FEW_ROWS = 20
 
 
 class Peek:
@@ -72,6 +79,23 @@ class Peek:
     def header(self) -> tuple[str, ...]:
         """The names of the columns if the file may be a table (CSV); else none."""
         return () if self.opening in {"", "[", "{", "<"} else tables.header_of(self._text)
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """The names of its tables if the file is a SQLite database; else none."""
+        rows = self.query("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        return frozenset(name for (name,) in rows if isinstance(name, str))
+
+    def query(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
+        """The first rows of a query if the file is a SQLite database that can answer it; else none."""
+        if not self.raw.startswith(_SQLITE):
+            return []
+        from agent_journal import database  # noqa: PLC0415 (only databases need it)
+
+        found = _few_rows(database.glanced(self._source), sql, values)
+        if not found and database.has_wal(self._source):  # all of it may still be there
+            found = _few_rows(database.opened(self._source), sql, values)
+        return found
 
     @cached_property
     def value(self) -> Any:
@@ -142,7 +166,7 @@ class Peek:
         start = self.head.lstrip()[:200].lower()
         if start.startswith((b"<!doctype html", b"<html")):
             return "it is a web page (HTML), perhaps a login or error page saved in place of the data"
-        if self.raw.startswith(b"SQLite format 3\0"):
+        if self.raw.startswith(_SQLITE):
             return "it is a database that no reader knows"
         if b"\0" in self.raw[:4096]:
             return "it is a binary file"
@@ -162,3 +186,13 @@ class Peek:
     @cached_property
     def _quiet(self) -> Notes:
         return Notes(keep=0)
+
+
+def _few_rows(
+    opening: AbstractContextManager[Database], sql: str, values: tuple[str | int, ...]
+) -> list[tuple[Any, ...]]:
+    try:
+        with opening as opened:
+            return list(islice(opened.rows(sql, *values), _FEW_ROWS))
+    except UnreadableSource:
+        return []

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 65_536
 _BLOCK = 1 << 20
 _HELD_BYTES = 1 << 20
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
 # What operating systems and version control leave beside people's files.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
 
@@ -88,7 +90,7 @@ class Source(Protocol):
 
 
 def sha256(source: Source) -> str:
-    """The hash of a file's bytes, also of a zip that is read as a folder.
+    """The hash of a file's bytes as they lie, also of a zip that is read as a folder.
 
     Of a folder: over the paths and sizes of its files, and the content of those that are text. The pictures
     and sounds of an export may be gigabytes; they are named by its conversations, not read.
@@ -97,6 +99,8 @@ def sha256(source: Source) -> str:
         return hashlib.sha256(source.data).hexdigest()
     if isinstance(source, Member) and source.is_folder:
         return source.archive.sha256(source.inside)
+    if whole := getattr(source, "whole", None):  # compressed: the bytes as they lie
+        return sha256(whole)
     if source.is_folder:
         return _sha256_of_folder(source)
     digest = hashlib.sha256()
@@ -385,15 +389,20 @@ def open_source(location: str) -> Source:
 
 
 def opened(source: Source) -> Source:
-    """The source itself; of a small file its bytes, of a zip what is in it."""
+    """The source itself; of a small file its bytes, of a zip or a compressed file what is in it."""
     if not isinstance(source, File):
         return source
     file = _held(source)
-    if not _is_zip(file):
-        return file
-    from agent_journal.zipped import Archive  # noqa: PLC0415 (zipfile is slow to import)
+    magic = _first_bytes(file)
+    if magic in _ZIP:
+        from agent_journal.zipped import Archive  # noqa: PLC0415 (zipfile is slow to import)
 
-    return Member(Archive(file), "", file.path, is_folder=True)
+        return Member(Archive(file), "", file.path, is_folder=True)
+    if magic.startswith(_COMPRESSED):
+        from agent_journal.inflating import Compressed  # noqa: PLC0415 (seldom needed)
+
+        return Compressed(file)
+    return file
 
 
 def _held(file: File) -> File:
@@ -402,9 +411,9 @@ def _held(file: File) -> File:
         return file if size > _HELD_BYTES else Held(file, stream.read())
 
 
-def _is_zip(file: Source) -> bool:
+def _first_bytes(file: Source) -> bytes:
     with file.open() as stream:
-        return stream.read(4) in {b"PK\x03\x04", b"PK\x05\x06"}
+        return stream.read(4)
 
 
 def _files_first(entry: os.DirEntry[str]) -> tuple[bool, str]:

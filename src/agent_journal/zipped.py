@@ -6,10 +6,10 @@ import hashlib
 import io
 import re
 import zipfile
-import zlib
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
+from agent_journal.inflating import Counted, Total
 from agent_journal.source import Reading, sha256
 
 if TYPE_CHECKING:
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from agent_journal.source import Source, Stream
 
 MAX_MEMBERS = 50_000
-MAX_MEMBER_BYTES = 2 << 30
-MAX_TOTAL_BYTES = 8 << 30
-MAX_RATIO = 200
-# Below this a high ratio is ordinary: small files of one repeated word.
-RATIO_MATTERS_FROM = 10_000_000
-_BLOCK = 1 << 18
 _ENCRYPTED = 0x1
 
 
@@ -34,7 +28,7 @@ class Archive:
         self.name = file.name
         self.label = file.label
         self.modified_at = file.modified_at
-        self.inflated = 0
+        self._total = Total()
         self._file = file
         self._stream = _seekable(file)
         try:
@@ -90,34 +84,17 @@ class Archive:
             stream = self._zip.open(info)
         except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
             raise UnreadableSource(label, f"the zip is damaged here ({error})") from error
-        return _Counted(stream, self, info, label)
+        return Counted(_Member(stream), label, info.compress_size, self._total)
 
 
-class _Counted(Reading):
-    """Counts what really comes out: the sizes that a zip states may lie."""
-
-    def __init__(self, stream: Stream, archive: Archive, info: zipfile.ZipInfo, label: str) -> None:
-        super().__init__(stream)
-        self._archive = archive
-        self._packed = info.compress_size
-        self._label = label
-        self._count = 0
+class _Member(Reading):
+    """zipfile has an error of its own."""
 
     def read(self, size: int = -1, /) -> bytes:
         try:
-            block = self._stream.read(size if size >= 0 else _BLOCK)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-            raise UnreadableSource(self._label, f"the zip is damaged here ({error})") from error
-        self._count += len(block)
-        self._archive.inflated += len(block)
-        self._check()
-        return block
-
-    def _check(self) -> None:
-        if self._count > MAX_MEMBER_BYTES or self._archive.inflated > MAX_TOTAL_BYTES:
-            raise UnreadableSource(self._label, "it inflates beyond the limit (a zip bomb?)")
-        if self._count > RATIO_MATTERS_FROM and self._count > MAX_RATIO * max(self._packed, 1):
-            raise UnreadableSource(self._label, f"it inflates more than {MAX_RATIO} times (a zip bomb)")
+            return self._stream.read(size)
+        except zipfile.BadZipFile as error:
+            raise OSError(str(error)) from error
 
 
 def _seekable(file: Source) -> IO[bytes]:

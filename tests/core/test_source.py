@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal import zipped
+from agent_journal import inflating, zipped
 from agent_journal.errors import UnreadableSource
 from agent_journal.peek import Peek
 from agent_journal.source import File, Folder, Source, Stdin, Stream, files_below, open_source, sha256
@@ -156,7 +156,7 @@ def test_a_zip_bomb_is_stopped_while_it_inflates(tmp_path: Path) -> None:
 
 
 def test_a_member_larger_than_the_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zipped, "MAX_MEMBER_BYTES", 10)
+    monkeypatch.setattr(inflating, "MAX_FILE_BYTES", 10)
     (file,) = files_below(opened(zip_bytes(a=b"x" * 100), tmp_path))
 
     with pytest.raises(UnreadableSource, match="beyond the limit"):

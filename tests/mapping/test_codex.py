@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from agent_journal import readers, tree
-from agent_journal.errors import UnreadableSource
 from agent_journal.model import (
     Conversation,
     Event,
@@ -459,17 +459,19 @@ def test_one_document_for_a_session(tmp_path: Path) -> None:
     assert [message.parts for message in tree.messages(read)] == [[Text(text="Hi.")]]
 
 
-def test_compressed_rollouts_are_known_and_refused_in_one_line() -> None:
-    source = Bytes(b"\x28\xb5\x2f\xfd\x00", f"{NAME}.zst")
+def test_compressed_rollouts_are_read(tmp_path: Path) -> None:
+    plain = save_lines(tmp_path, NAME, [line("session_meta", META)])
+    packed = tmp_path / "cold" / f"{NAME}.zst"
+    packed.parent.mkdir()
+    packed.write_bytes(zstandard.compress(plain.read_bytes()))
 
-    assert codex.sniff(Peek(source)) == "zstd"
-    with pytest.raises(UnreadableSource, match="compressed with zstd"):
-        list(codex.read(source, "zstd", Notes()))
+    assert read_one(plain).timeline == read_one(packed).timeline
+    assert read_one(plain).id == read_one(packed).id
 
 
 def test_of_a_rollout_and_its_compressed_twin_the_plain_one_is_read(tmp_path: Path) -> None:
     save_lines(tmp_path, NAME, [line("session_meta", META)])
-    (tmp_path / f"{NAME}.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
+    (tmp_path / f"{NAME}.zst").write_bytes(zstandard.compress((tmp_path / NAME).read_bytes()))
     notes = Notes()
     (read,) = read_all([str(tmp_path)], notes)
 

@@ -46,10 +46,14 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """Environment variables that move its home: ours and the vendor's."""
     homes: tuple[str, ...] = ()
     """Globs of where it lies, on Linux, macOS and Windows."""
+    in_projects: tuple[str, ...] = ()
+    """Names of files that lie in people's project folders; those that other histories name are looked at."""
     companions: tuple[str, ...] = ()
     """Globs of files that belong to a unit and are never units themselves."""
     tool_kinds: dict[str, ToolKind] = {}
     """What its tools do: `{"Bash": "shell"}`."""
+    required: tuple[str, ...] = ()
+    """Paths that its unified documents must have: `platform.version`, `messages[].role`."""
     resume: str = ""
     """How a person goes on in that tool: `claude --resume {id}`."""
     evidence: str = ""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.chatgpt import sidecars
-from agent_journal.readers.chatgpt.export import CONVERSATIONS, MANIFEST, read_files, read_folder
-from agent_journal.readers.chatgpt.message import TOOL_KINDS
+from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ, SOURCE, TOOL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 INFO = ReaderInfo(
-    name=sidecars.SOURCE,
+    name=SOURCE,
     title="ChatGPT",
     versions=("2026", "2023"),
     revision=1,
@@ -28,7 +26,7 @@ INFO = ReaderInfo(
     "no documentation by the vendor; verified November 2026",
 )
 # What lies beside the conversations of an export. Where none of it is, such a file just lies in some folder.
-_BESIDE = frozenset({"chat.html", "model_comparisons.json", MANIFEST, *sidecars.READ})
+_BESIDE = frozenset({"chat.html", "model_comparisons.json", MANIFEST, *READ})
 # How the messages of a product look that has a `mapping` too.
 _FOREIGN = frozenset({"fragments", "inserted_at"})
 
@@ -48,6 +46,9 @@ def sniff(peek: Peek) -> str | None:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one way to read them all)
     """Yield the account, and each conversation with what was remembered in it."""
+    from agent_journal.readers.chatgpt import sidecars  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.chatgpt.export import read_files, read_folder  # noqa: PLC0415 (imported when something is read)
+
     if source.is_folder:
         return read_folder(source, note)
     return read_files([source], sidecars.nothing(), note)

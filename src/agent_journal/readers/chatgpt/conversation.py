@@ -13,7 +13,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import library_media
 from agent_journal.readers.chatgpt.graph import in_order, parent_of
 from agent_journal.readers.chatgpt.message import Scene, take_moment
-from agent_journal.readers.chatgpt.sidecars import SOURCE
+from agent_journal.readers.chatgpt.names import SOURCE
 from agent_journal.readers.chatgpt.timeline import read_timeline
 from agent_journal.readers.chatgpt.values import moments, seconds, words
 

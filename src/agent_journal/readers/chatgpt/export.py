@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
-from agent_journal.readers.chatgpt import sidecars
+from agent_journal.readers.chatgpt import names, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
+from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ
 from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation
 from agent_journal.readers.chatgpt.values import objects, words
 from agent_journal.source import files_below
@@ -24,15 +24,13 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 # One array until 2025; since February 2026 shards of at most 100 conversations.
-CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
-MANIFEST = "export_manifest.json"
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     """Everything in an export: the account first, then each conversation with what was remembered in it."""
     files = {_inside(folder, file): file for file in files_below(folder)}
     _note_missing(folder, files, note)
-    user = next(objects(sidecars.rows_of(files.get(sidecars.USER), note)), {})
+    user = next(objects(sidecars.rows_of(files.get(names.USER), note)), {})
     if user:
         yield sidecars.identity(user)
     beside = sidecars.read_sidecars(files, user, note)
@@ -93,10 +91,10 @@ def _note_missing(folder: Source, files: dict[str, Source], note: Notes) -> None
 
 def _note_leftovers(folder: Source, beside: Sidecars, note: Notes) -> None:
     for name, rows in (
-        (sidecars.FEEDBACK, beside.feedback),
-        (sidecars.SHARED, beside.shared),
-        (sidecars.TOOL_MESSAGES, beside.tool_messages),
-        (sidecars.LIBRARY, beside.library),
+        (names.FEEDBACK, beside.feedback),
+        (names.SHARED, beside.shared),
+        (names.TOOL_MESSAGES, beside.tool_messages),
+        (names.LIBRARY, beside.library),
     ):
         if rows.left:
             detail = f"{rows.left} of {rows.count} records name no conversation that is here"
@@ -107,7 +105,7 @@ def _note_ignored(folder: Source, files: dict[str, Source], beside: Sidecars, no
     """Name every other file: lists and pages one by one, the rest by its kind with how many there are."""
     groups: dict[str, list[str]] = {}
     for path in files:
-        if not CONVERSATIONS.fullmatch(path) and path not in (MANIFEST, *sidecars.READ):
+        if not CONVERSATIONS.fullmatch(path) and path not in (MANIFEST, *READ):
             groups.setdefault(_kind(path), []).append(path)
     for kind, paths in groups.items():
         detail = "" if kind in files else f"{len(paths):,} {'file' if len(paths) == 1 else 'files'}"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.fields import Fields
-from agent_journal.model import Citation, Event, Message, Part, Text, ToolCall, ToolKind, ToolResult
+from agent_journal.model import Citation, Event, Message, Part, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content
 from agent_journal.readers.chatgpt.citations import citations
+from agent_journal.readers.chatgpt.names import TOOL_KINDS
 from agent_journal.readers.chatgpt.values import objects, words
 from agent_journal.roles import role as known_role
 
@@ -23,23 +24,6 @@ if TYPE_CHECKING:
 Bag = dict[str, Any]
 Entry = Message | Event
 
-TOOL_KINDS: dict[str, ToolKind] = {
-    "api_tool.call_tool": "mcp",
-    "bio": "memory",
-    "browser": "web",
-    "canmore.create_textdoc": "write",
-    "canmore.update_textdoc": "edit",
-    "container.exec": "shell",
-    "dalle.text2im": "media",
-    "file_search.msearch": "search",
-    "image_gen.text2im": "media",
-    "myfiles_browser": "search",
-    "python": "shell",
-    "t2uay3k.sj1i4kz": "media",
-    "web": "web",
-    "web.run": "web",
-    "web.search": "web",
-}
 # An assistant's message to anybody else is a call. Exports since 2026 leave `recipient` out.
 EVERYONE = ("all", None, "")
 _MEMORY_TOOL = "bio"

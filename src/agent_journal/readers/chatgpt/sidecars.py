@@ -11,6 +11,15 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.model import Memory
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import Assets
+from agent_journal.readers.chatgpt.names import (
+    ASSET_NAMES,
+    FEEDBACK,
+    LIBRARY,
+    SHARED,
+    SOURCE,
+    TOOL_MESSAGES,
+    USER,
+)
 from agent_journal.readers.chatgpt.values import objects, words
 
 if TYPE_CHECKING:
@@ -20,16 +29,6 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 Bag = dict[str, Any]
-SOURCE = "chatgpt"
-
-FEEDBACK = "message_feedback.json"
-SHARED = "shared_conversations.json"
-# Named by the Portable AI Memory mapping of February 2026; no export that we know of has it.
-TOOL_MESSAGES = "tool_messages.json"
-USER = "user.json"
-ASSET_NAMES = "conversation_asset_file_names.json"
-LIBRARY = "library_files.json"
-READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY)
 
 
 class Rows:

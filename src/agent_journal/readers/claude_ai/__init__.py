@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.claude_ai.content import TOOL_KINDS
-from agent_journal.readers.claude_ai.export import read_file, read_folder
+from agent_journal.readers.claude_ai.names import TOOL_KINDS
 from agent_journal.readers.claude_ai.signs import (
     CONVERSATIONS,
     DESIGN,
@@ -60,6 +59,8 @@ def sniff(peek: Peek) -> str | None:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one way to read them all)
     """Yield the account, what the service remembers, its projects, and each conversation."""
+    from agent_journal.readers.claude_ai.export import read_file, read_folder  # noqa: PLC0415 (imported when something is read)
+
     return read_folder(source, note) if source.is_folder else read_file(source, note)
 
 

@@ -6,34 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
 from agent_journal.fields import Fields
-from agent_journal.model import Citation, Media, Other, Part, Reasoning, Text, ToolCall, ToolKind, ToolResult
+from agent_journal.model import Citation, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_ai import media
+from agent_journal.readers.claude_ai.names import TOOL_KINDS
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 Bag = dict[str, Any]
 
-TOOL_KINDS: dict[str, ToolKind] = {
-    "artifacts": "write",
-    "bash_tool": "shell",
-    "conversation_search": "search",
-    "create_file": "write",
-    "drive_search": "search",
-    "google_drive_fetch": "read",
-    "google_drive_search": "search",
-    "image_search": "web",
-    "launch_extended_search_task": "agent",
-    "memory_user_edits": "memory",
-    "project_knowledge_search": "search",
-    "recent_chats": "search",
-    "repl": "shell",
-    "str_replace": "edit",
-    "view": "read",
-    "web_fetch": "web",
-    "web_search": "web",
-}
 # Claude's own count of what it may still write; it says nothing about the conversation and is left out.
 _DROPPED = "token_budget"
 # Blocks of these kinds are known and have no part of their own.

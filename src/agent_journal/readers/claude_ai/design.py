@@ -20,8 +20,8 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Kind
-from agent_journal.readers.claude_ai.content import TOOL_KINDS
 from agent_journal.readers.claude_ai.conversation import identity
+from agent_journal.readers.claude_ai.names import TOOL_KINDS
 from agent_journal.readers.claude_ai.signs import SOURCE
 from agent_journal.roles import role as known_role
 

@@ -12,7 +12,6 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.claude_code.names import TOOL_KINDS
-from agent_journal.readers.claude_code.session import Session
 from agent_journal.readers.claude_code.signs import WEB, version_of
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ def sniff(peek: Peek) -> str | None:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a file holds."""
+    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415 (imported when something is read)
+
     session = Session(source, note)
     extra: dict[str, Any] = {}
     if version == WEB:

@@ -14,8 +14,7 @@ from agent_journal.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.codex.names import TOOL_KINDS
-from agent_journal.readers.codex.rollout import Rollout
-from agent_journal.readers.codex.signs import COMPRESSED, DOCUMENT, version_of
+from agent_journal.readers.codex.signs import DOCUMENT, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +22,13 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Notes
     from agent_journal.peek import Peek
+    from agent_journal.readers.codex.rollout import Rollout
     from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="codex",
     title="Codex",
-    versions=("envelope", "bare", DOCUMENT, COMPRESSED),
+    versions=("envelope", "bare", DOCUMENT),
     revision=1,
     names={"record": "codex"},
     config_key="codex",
@@ -52,19 +52,17 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim rollouts: lines with an envelope, the bare lines and the documents of 2025, compressed files."""
+    """Claim rollouts: lines with an envelope, the bare lines and the documents of 2025."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a rollout is."""
-    if version == COMPRESSED:
-        if source.companion(source.name.removesuffix(".zst")) is not None:
-            note(Kind.IGNORED_FILE, "", "the same rollout lies beside it as it was before it was compressed")
-            return
-        raise UnreadableSource(
-            source.label, "it is compressed with zstd; decompress it first (zstd -d) and read the .jsonl"
-        )
+    from agent_journal.readers.codex.rollout import Rollout  # noqa: PLC0415 (imported when something is read)
+
+    if source.path.endswith(".zst") and source.companion(source.name) is not None:
+        note(Kind.IGNORED_FILE, "", "the same rollout lies beside it as it was before it was compressed")
+        return
     rollout = Rollout(source, note)
     if version == DOCUMENT:
         _read_document(source, rollout, note)

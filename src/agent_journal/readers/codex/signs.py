@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_journal.peek import Peek
 
-DOCUMENT, COMPRESSED = "document", "zstd"
+DOCUMENT = "document"
 
 _ENVELOPED = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
-_ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def version_of(peek: Peek) -> str | None:
     """The version of the format if the input is a rollout, else None."""
     if peek.is_folder:
         return None
-    if peek.name.endswith(".jsonl.zst"):
-        return COMPRESSED if peek.name.startswith("rollout-") and peek.raw.startswith(_ZSTD) else None
     keys, records = peek.keys, peek.records
     if "payload" in keys and any(_is_enveloped(record) for record in records):
         return "envelope"

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.copilot_cli import history
 from agent_journal.readers.copilot_cli.names import TOOL_KINDS
-from agent_journal.readers.copilot_cli.session import Session
 from agent_journal.readers.copilot_cli.signs import EVENTS, HISTORY, version_of
 
 if TYPE_CHECKING:
@@ -70,8 +68,12 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a file holds."""
     if version == HISTORY:
+        from agent_journal.readers.copilot_cli import history  # noqa: PLC0415 (imported when something is read)
+
         yield history.conversation(source, note, INFO.name)
         return
+    from agent_journal.readers.copilot_cli.session import Session  # noqa: PLC0415 (imported when something is read)
+
     session = Session(source, note)
     session.read()
     if not session.is_one:

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import jsonstream
 from agent_journal.notes import Notes
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.grok import x_archive
-from agent_journal.readers.grok.assets import FOLDER, Assets
-from agent_journal.readers.grok.export import BILLING, MAIN, PROFILE, SECTIONS, read_file, read_folder
-from agent_journal.readers.grok.thinking import TOOL_KINDS
-from agent_journal.readers.grok.values import SOURCE
+from agent_journal.readers.grok.names import (
+    ASSETS,
+    BILLING,
+    CHATS,
+    MAIN,
+    PROFILE,
+    SCRIPT,
+    SECTIONS,
+    SOURCE,
+    TOOL_KINDS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +35,7 @@ INFO = ReaderInfo(
     versions=("2026", "2025", _X_ARCHIVE),
     revision=1,
     names={"pam": "grok", "record": "grok"},
-    companions=(f"*/{PROFILE}", f"*/{BILLING}", f"*/{FOLDER}/*"),
+    companions=(f"*/{PROFILE}", f"*/{BILLING}", f"*/{ASSETS}/*"),
     tool_kinds=TOOL_KINDS,
     evidence="exports from June 2025 to July 2026 as described by several open readers of them and by the "
     "Portable AI Memory field mappings, one sample of 2025, one of an X archive; no documentation by the "
@@ -42,20 +48,25 @@ _ENOUGH = 3
 def sniff(peek: Peek) -> str | None:
     """Claim conversations wrapped with their responses, the folder of an export, and X's chat items."""
     if not peek.is_folder:
-        return _X_ARCHIVE if x_archive.SCRIPT.match(peek.head) else _version(peek)
+        return _X_ARCHIVE if SCRIPT.match(peek.head) else _version(peek)
     if MAIN in peek.members:
         main = peek.member(MAIN)
         seen = None if main is None else _version(main)
         return seen or ("2026" if not {PROFILE, BILLING}.isdisjoint(peek.members) else None)
-    chats = [name for name in peek.members if x_archive.FILE.fullmatch(name)]
+    chats = [name for name in peek.members if CHATS.fullmatch(name)]
     parts = (part for name in chats if (part := peek.member(name)) is not None)
-    return _X_ARCHIVE if any(x_archive.SCRIPT.match(part.head) for part in parts) else None
+    return _X_ARCHIVE if any(SCRIPT.match(part.head) for part in parts) else None
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the account, each conversation, and what else the export holds."""
     if version == _X_ARCHIVE:
-        return x_archive.read_archive(source, note)
+        from agent_journal.readers.grok.x_archive import read_archive  # noqa: PLC0415 (imported when something is read)
+
+        return read_archive(source, note)
+    from agent_journal.readers.grok.assets import Assets  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.grok.export import read_file, read_folder  # noqa: PLC0415 (imported when something is read)
+
     return read_folder(source, note) if source.is_folder else read_file(source, Assets(), note)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
+from agent_journal.readers.grok.names import ASSETS
 from agent_journal.readers.grok.values import Bag, objects, words
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
-FOLDER = "prod-mc-asset-server"
 _SIGNS: tuple[tuple[bytes, int, MediaKind, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", 0, "image", "image/png"),
     (b"\xff\xd8\xff", 0, "image", "image/jpeg"),
@@ -48,7 +48,7 @@ class Assets:
         self._files: dict[str, tuple[str, Source]] = {}
         for path, file in (files or {}).items():
             steps = path.split("/")
-            if FOLDER in steps[:-2] and steps[-1] == "content":
+            if ASSETS in steps[:-2] and steps[-1] == "content":
                 self._files[steps[-2]] = path, file
         self.used: set[str] = set()
 

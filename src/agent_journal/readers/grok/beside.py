@@ -8,7 +8,8 @@ from agent_journal import ids
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Media, Memory, Message, Text
 from agent_journal.readers.grok.assets import kind_of
-from agent_journal.readers.grok.values import SOURCE, Bag, take_id, words
+from agent_journal.readers.grok.names import SOURCE
+from agent_journal.readers.grok.values import Bag, take_id, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,9 @@ from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 from agent_journal.readers.grok import beside
-from agent_journal.readers.grok.assets import FOLDER, Assets
+from agent_journal.readers.grok.assets import Assets
 from agent_journal.readers.grok.conversation import is_entry, read_entry
+from agent_journal.readers.grok.names import ASSETS, BILLING, MAIN, PROFILE, SECTIONS
 from agent_journal.source import files_below
 
 if TYPE_CHECKING:
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Notes
     from agent_journal.source import Source
-
-MAIN = "prod-grok-backend.json"
-PROFILE = "prod-mc-auth-mgmt-api.json"
-BILLING = "prod-mc-billing.json"
-SECTIONS = frozenset({"conversations", "projects", "tasks", "media_posts"})
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
@@ -95,6 +91,6 @@ def _note_ignored(folder: Source, files: dict[str, Source], assets: Assets, note
             groups[f"{top}/*" if below else top] = groups.get(f"{top}/*" if below else top, 0) + 1
     for group, count in groups.items():
         detail = f"{count:,} {'file' if count == 1 else 'files'}" if group.endswith("/*") else ""
-        if group.startswith(FOLDER):
+        if group.startswith(ASSETS):
             detail += f", {len(assets.used):,} of them named by messages"
         note.add(Kind.IGNORED_FILE, f"{folder.label}/{group}", "", detail)

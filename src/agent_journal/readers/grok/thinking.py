@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.model import Other, Reasoning, Text, ToolCall, ToolKind, ToolResult
+from agent_journal.model import Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.citations import page
+from agent_journal.readers.grok.names import TOOL_KINDS
 from agent_journal.readers.grok.values import Bag, enclosed, objects, words
 
 if TYPE_CHECKING:
@@ -19,24 +20,6 @@ if TYPE_CHECKING:
     from agent_journal.fields import Fields
     from agent_journal.model import Part
 
-TOOL_KINDS: dict[str, ToolKind] = {
-    "web_search": "web",
-    "web_search_with_snippets": "web",
-    "browse_page": "web",
-    "open_page": "web",
-    "search_images": "web",
-    "x_search": "web",
-    "x_keyword_search": "web",
-    "x_semantic_search": "web",
-    "x_user_search": "web",
-    "x_thread_fetch": "web",
-    "conversation_search": "memory",
-    "code_execution": "shell",
-    "chatroom_send": "agent",
-    "view_image": "media",
-    "view_x_video": "media",
-    "image_generation": "media",
-}
 _OPENING, _CLOSING = "<xai:tool_usage_card>", "</xai:tool_usage_card>"
 # Tags of a step whose text is not a thought.
 _CALLS, _RESULT = "tool_usage_card", "raw_function_result"

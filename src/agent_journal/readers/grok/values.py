@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from agent_journal.fields import Fields
 
 Bag = dict[str, Any]
-SOURCE = "grok"
 
 
 def objects(value: Any) -> Iterator[Bag]:

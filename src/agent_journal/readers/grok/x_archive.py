@@ -5,7 +5,6 @@ Each item names its chat; chats have no titles, and a prompt and its answer may 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream, times
@@ -15,7 +14,8 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import described
-from agent_journal.readers.grok.values import SOURCE, Bag, objects, words
+from agent_journal.readers.grok.names import CHATS, SCRIPT, SOURCE
+from agent_journal.readers.grok.values import Bag, objects, words
 from agent_journal.source import Reading
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.source import Source, Stream
 
-FILE = re.compile(r"grok-chat-item(-part\d+)?\.js")
-SCRIPT = re.compile(rb"\s*window\.YTD\.grok_chat_item\.part\d+\s*=")
 _PREFIX_BYTES = 4096
 
 
@@ -36,7 +34,7 @@ def read_archive(source: Source, note: Notes) -> Iterator[Conversation]:
         yield from _chats([source], note)
         return
     files = [file for file in source.children() if not file.is_folder]
-    parts = [file for file in files if FILE.fullmatch(file.name)]
+    parts = [file for file in files if CHATS.fullmatch(file.name)]
     yield from _chats(sorted(parts, key=lambda file: (len(file.name), file.name)), note)
     if others := len(files) - len(parts):
         detail = (

@@ -1,0 +1,38 @@
+"""What the service's files and tools are called."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_journal.model import ToolKind
+
+SOURCE = "chatgpt"
+CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
+MANIFEST = "export_manifest.json"
+FEEDBACK = "message_feedback.json"
+SHARED = "shared_conversations.json"
+# Named by the Portable AI Memory mapping of February 2026; no export that we know of has it.
+TOOL_MESSAGES = "tool_messages.json"
+USER = "user.json"
+ASSET_NAMES = "conversation_asset_file_names.json"
+LIBRARY = "library_files.json"
+READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY)
+TOOL_KINDS: dict[str, ToolKind] = {
+    "api_tool.call_tool": "mcp",
+    "bio": "memory",
+    "browser": "web",
+    "canmore.create_textdoc": "write",
+    "canmore.update_textdoc": "edit",
+    "container.exec": "shell",
+    "dalle.text2im": "media",
+    "file_search.msearch": "search",
+    "image_gen.text2im": "media",
+    "myfiles_browser": "search",
+    "python": "shell",
+    "t2uay3k.sj1i4kz": "media",
+    "web": "web",
+    "web.run": "web",
+    "web.search": "web",
+}

@@ -1,0 +1,33 @@
+"""Regrouping what does not fit into memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal.spill import Grouped
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), st.integers(0, 5), st.integers())))
+def test_groups_come_as_sorting_in_memory_would_give_them(rows: list[tuple[str, int, int]]) -> None:
+    kept = Grouped()
+    expected: dict[str, list[tuple[int, int]]] = {}
+    for group, order, value in rows:
+        kept.add(group, order, {"value": str(value)})
+        expected.setdefault(group, []).append((order, value))
+    wanted = [
+        (group, [{"value": str(value)} for _, value in sorted(values, key=lambda each: each[0])])
+        for group, values in expected.items()
+    ]
+
+    assert wanted == list(kept.groups())
+
+
+def test_values_are_those_of_json() -> None:
+    kept = Grouped()
+    value: dict[str, Any] = {"a": [1, 2.5, None, True, "é\u2028"], "big": 10**18}
+    kept.add("g", None, value)
+
+    assert [("g", [value])] == list(kept.groups())
