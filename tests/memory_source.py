@@ -26,3 +26,6 @@ class Bytes:
 
     def companion(self, *names: str) -> Source | None:  # noqa: ARG002 (the contract)
         return None
+
+    def companions(self, *names: str) -> Sequence[Source]:  # noqa: ARG002 (the contract)
+        return ()

@@ -97,6 +97,9 @@ class Compressed:
     def companion(self, *names: str) -> Source | None:
         return self.whole.companion(*names)
 
+    def companions(self, *names: str) -> Sequence[Source]:
+        return self.whole.companions(*names)
+
 
 def _gzip(packed: IO[bytes]) -> Stream:
     import gzip  # noqa: PLC0415 (only compressed files need it)

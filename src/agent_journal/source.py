@@ -88,6 +88,9 @@ class Source(Protocol):
         Each name is one step; a name with a separator in it, as hostile content may have, is no file.
         """
 
+    def companions(self, *names: str) -> Sequence[Source]:
+        """What lies in a folder beside this file (below it, for a folder); none if there is none."""
+
 
 def sha256(source: Source) -> str:
     """The hash of a file's bytes as they lie, also of a zip that is read as a folder.
@@ -141,6 +144,10 @@ def is_plain(name: str) -> bool:
     return bool(name) and name not in {".", ".."} and not any(c in name for c in "/\\\0")
 
 
+def _are_steps(names: Sequence[str]) -> bool:
+    return all(is_plain(name) or name == ".." for name in names)
+
+
 def is_litter(name: str) -> bool:
     """Whether a file or folder is one that no person made."""
     return name in _LITTER or name.startswith("._")
@@ -188,13 +195,20 @@ class File:
         return ()
 
     def companion(self, *names: str) -> Source | None:
-        if not all(is_plain(name) or name == ".." for name in names):
+        if not _are_steps(names):
             return None
         location = os.path.join(os.path.dirname(self.location), *names)
         if not os.path.isfile(location) or os.path.islink(location):
             return None
         folder = self.path.rpartition("/")[0]
         return File(os.path.normpath(location), _joined(folder, names))
+
+    def companions(self, *names: str) -> Sequence[Source]:
+        location = os.path.join(os.path.dirname(self.location), *names)
+        if not _are_steps(names) or not os.path.isdir(location) or os.path.islink(location):
+            return ()
+        folder = self.path.rpartition("/")[0]
+        return Folder(os.path.normpath(location), _joined(folder, names)).children()
 
 
 class Held(File):
@@ -253,7 +267,13 @@ class Folder:
         return found
 
     def companion(self, *names: str) -> Source | None:
-        return File(os.path.join(self.location, "_"), f"{self.path}/_".lstrip("/")).companion(*names)
+        return self._inside().companion(*names)
+
+    def companions(self, *names: str) -> Sequence[Source]:
+        return self._inside().companions(*names)
+
+    def _inside(self) -> File:
+        return File(os.path.join(self.location, "_"), f"{self.path}/_".lstrip("/"))
 
 
 class _NoFile(File):
@@ -292,6 +312,9 @@ class Stdin:
 
     def companion(self, *names: str) -> Source | None:  # noqa: ARG002 (the contract)
         return None
+
+    def companions(self, *names: str) -> Sequence[Source]:  # noqa: ARG002 (the contract)
+        return ()
 
 
 class Member:
@@ -337,12 +360,16 @@ class Member:
         return f"{self.path}/{name}" if self.path else name
 
     def companion(self, *names: str) -> Source | None:
+        found = self._beside(names, is_folder=False)
+        return found if _are_steps(names) and self.archive.has(found.inside) else None
+
+    def companions(self, *names: str) -> Sequence[Source]:
+        return self._beside(names, is_folder=True).children() if _are_steps(names) else ()
+
+    def _beside(self, names: Sequence[str], *, is_folder: bool) -> Member:
         folder = self.inside if self.is_folder else self.inside.rpartition("/")[0]
-        inside = _joined(folder, names)
-        if not all(is_plain(name) or name == ".." for name in names) or not self.archive.has(inside):
-            return None
         base = self.path if self.is_folder else self.path.rpartition("/")[0]
-        return Member(self.archive, inside, _joined(base, names), is_folder=False)
+        return Member(self.archive, _joined(folder, names), _joined(base, names), is_folder=is_folder)
 
 
 class Reading:

@@ -60,6 +60,11 @@ def test_a_folder_and_its_zip_are_alike(tree: Path, tmp_path: Path, kind: str) -
     assert content(files["b/c.txt"].companion("..", "a.txt")) == b"a"
     assert content(source.companion("b", "c.txt")) == b"c"
     assert files["a.txt"].companion("nothing.txt") is None
+    assert [beside.name for beside in files["b/c.txt"].companions("d")] == ["e.txt"]
+    assert [beside.name for beside in files["b/c.txt"].companions("..")] == ["a.txt", "b"]
+    assert [beside.name for beside in source.companions("b")] == ["c.txt", "d"]
+    assert [*files["a.txt"].companions("nothing")] == []
+    assert [*files["b/c.txt"].companions("c.txt")] == []
     assert Peek(source).members == ("a.txt",)
 
 
@@ -70,6 +75,8 @@ def test_a_hostile_companion_name_is_no_file(tree: Path, tmp_path: Path, kind: s
 
     assert source.companion(name) is None
     assert next(files_below(source)).companion(name) is None
+    assert [*source.companions(name)] == []
+    assert [*next(files_below(source)).companions(name)] == []
 
 
 def test_links_pipes_and_loops_are_named_not_followed(tree: Path) -> None:
