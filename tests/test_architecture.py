@@ -104,7 +104,8 @@ def own_names() -> dict[str, set[str]]:
         info = reader.INFO
         # What other targets call it may be a word of theirs: a vendor's or a dialect's.
         names = {info.name, info.name.replace("-", "_"), info.config_key, info.title}
-        found[info.name.replace("-", "_")] = {name.lower() for name in names if name} - OURS
+        module = reader.__name__.rpartition(".")[2]  # type: ignore[attr-defined] # a module has a name
+        found[module] = {name.lower() for name in names if name} - OURS
     return found
 
 

@@ -43,9 +43,9 @@ class Peek:
         """Names of the files directly in the folder; none for a file."""
         return tuple(child.name for child in self._source.children() if not child.is_folder)
 
-    def member(self, name: str) -> Peek | None:
-        """A look at a file in the folder."""
-        found = self._source.companion(name)
+    def member(self, *names: str) -> Peek | None:
+        """A look at a file in the folder, or in a folder in it; each name is one step."""
+        found = self._source.companion(*names)
         return None if found is None else Peek(found)
 
     @cached_property

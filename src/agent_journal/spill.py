@@ -27,6 +27,7 @@ class Grouped:
         self._database.pragma("journal_mode", "OFF")
         self._database.execute("CREATE TABLE value (place INTEGER PRIMARY KEY, grp TEXT, ord, data BLOB)")
         self._database.execute("BEGIN")
+        self._is_indexed = False
         self._pending: list[tuple[str, str | float | None, bytes]] = []
 
     def add(self, group: str, order: str | float | None, value: Any) -> None:
@@ -45,6 +46,15 @@ class Grouped:
         )
         for group, values in groupby(rows, key=itemgetter(0)):
             yield group, [msgspec.json.decode(data) for _, data in values]
+
+    def of(self, group: str) -> list[Any]:
+        """The values of one group; none if there is no such group."""
+        self._flush()
+        if not self._is_indexed:
+            self._database.execute("CREATE INDEX by_group ON value (grp, ord, place)")
+            self._is_indexed = True
+        rows = self._database.execute("SELECT data FROM value WHERE grp = ? ORDER BY ord, place", (group,))
+        return [msgspec.json.decode(data) for (data,) in rows]
 
     def _flush(self) -> None:
         self._database.executemany("INSERT INTO value (grp, ord, data) VALUES (?, ?, ?)", self._pending)

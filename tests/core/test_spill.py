@@ -23,6 +23,16 @@ def test_groups_come_as_sorting_in_memory_would_give_them(rows: list[tuple[str, 
     ]
 
     assert wanted == list(kept.groups())
+    assert wanted == [(group, kept.of(group)) for group in expected]
+
+
+def test_a_group_that_grows_after_it_was_asked_for() -> None:
+    kept = Grouped()
+    kept.add("g", 2, "b")
+
+    assert (kept.of("g"), kept.of("h")) == (["b"], [])
+    kept.add("g", 1, "a")
+    assert kept.of("g") == ["a", "b"]
 
 
 def test_values_are_those_of_json() -> None:
