@@ -1,0 +1,67 @@
+"""Gemini CLI: a session is a log of messages and changes (JSONL), in versions before 0.40 one JSON document.
+
+A sub-agent's session is a conversation of its own, linked to the one that started it. Saved chats
+(checkpoints) and the list of prompts (`logs.json`), which outlives the sessions, are read too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.gemini_cli.names import TOOL_KINDS
+from agent_journal.readers.gemini_cli.signs import CHECKPOINT, DOCUMENT, LOG, PROMPTS, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name="gemini-cli",
+    title="Gemini CLI",
+    versions=(LOG, DOCUMENT, CHECKPOINT, PROMPTS),
+    revision=1,
+    names={"pam": "gemini", "record": "gemini-cli"},
+    config_key="gemini_cli",
+    env=("AJ_GEMINI_PATH", "GEMINI_CLI_HOME"),
+    # The same below a person's folder on Linux, macOS and Windows.
+    homes=(
+        "~/.gemini/tmp/*/chats/**/*.jsonl",
+        "~/.gemini/tmp/*/chats/session-*.json",
+        "~/.gemini/tmp/*/checkpoint-*.json",
+        "~/.gemini/tmp/*/checkpoints/*.json",
+        "~/.gemini/tmp/*/logs.json",
+    ),
+    companions=("*/.project_root", "*/.gemini/projects.json"),
+    tool_kinds=TOOL_KINDS,
+    resume="gemini --resume {id}",
+    evidence=(
+        "the vendor's public source as of 2026 and sessions from the field (JSON of February, JSONL of April "
+        "2026); verified November 2026. Saved chats and lists of prompts are known from the source alone"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim sessions by their head or their kinds of messages, saved chats and lists of prompts."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield the conversation that a file holds; of a list of prompts, one for each session."""
+    from agent_journal.readers.gemini_cli import (  # noqa: PLC0415 (imported when something is read)
+        checkpoint,
+        prompts,
+        session,
+    )
+
+    if version == PROMPTS:
+        yield from prompts.conversations(source, note, INFO.name)
+    elif version == CHECKPOINT:
+        yield from checkpoint.conversations(source, note, INFO.name)
+    else:
+        yield from session.conversations(source, version, note, INFO.name)

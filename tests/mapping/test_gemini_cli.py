@@ -1,0 +1,533 @@
+"""Gemini CLI into the model and into agent records: each rule for its records is one check."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_journal import readers, tree
+from agent_journal.model import (
+    Code,
+    Conversation,
+    Event,
+    Link,
+    Media,
+    Message,
+    Other,
+    Reasoning,
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from agent_journal.notes import Kind, Notes
+from agent_journal.peek import Peek
+from agent_journal.pipeline import read_all
+from agent_journal.readers import gemini_cli
+from tests.inline import converted, read_one, save_document, save_lines
+from tests.memory_source import Bytes
+
+SESSION = "5b0c7f3a-1111-4222-8333-000000000021"
+ROOT = "/home/ana/tea"
+HASH = hashlib.sha256(ROOT.encode()).hexdigest()
+AT = "2026-04-29T21:39:33.155Z"
+HEAD: dict[str, Any] = {
+    "sessionId": SESSION,
+    "projectHash": HASH,
+    "startTime": "2026-04-29T21:39:22.319Z",
+    "lastUpdated": "2026-04-29T21:39:22.319Z",
+    "kind": "main",
+}
+RESULT: list[dict[str, Any]] = [
+    {"functionResponse": {"id": "call-1", "name": "read_file", "response": {"output": "80 degrees"}}}
+]
+
+
+def user(identity: str = "u-1", content: Any = "Hello.", **more: Any) -> dict[str, Any]:
+    return {"id": identity, "timestamp": AT, "type": "user", "content": content, **more}
+
+
+def answer(identity: str = "g-1", content: Any = "Hi.", **more: Any) -> dict[str, Any]:
+    return {"id": identity, "timestamp": AT, "type": "gemini", "content": content, **more}
+
+
+def call(**more: Any) -> dict[str, Any]:
+    return {"id": "call-1", "name": "read_file", "args": {"file_path": "a.md"}, "timestamp": AT, **more}
+
+
+def session(tmp_path: Path, *lines: Any) -> Conversation:
+    return read_one(save_lines(tmp_path, "session.jsonl", [HEAD, *lines]))
+
+
+def only_message(tmp_path: Path, record: dict[str, Any]) -> Message:
+    (message,) = tree.messages(session(tmp_path, record))
+    return message
+
+
+def said(conversation: Conversation) -> list[str]:
+    return [tree.plain_text(message) for message in tree.messages(conversation)]
+
+
+def test_the_head_tells_id_times_and_what_only_the_source_has(tmp_path: Path) -> None:
+    read = session(tmp_path, user(), {"$set": {"lastUpdated": "2026-04-29T21:40:00.000Z"}})
+
+    assert (read.id, read.made_id, read.source) == (SESSION, False, "gemini-cli")
+    assert read.started_at == HEAD["startTime"]
+    assert read.updated_at == "2026-04-29T21:40:00.000Z"
+    assert read.extra == {"projectHash": HASH, "kind": "main"}
+    assert read.shape == "list"
+    assert [type(entry) for entry in read.timeline] == [Message]
+
+
+def test_document_and_log_of_one_session_are_equal(tmp_path: Path) -> None:
+    lines = [user(), answer(toolCalls=[call(result=RESULT, status="success")])]
+    log = session(tmp_path, *lines)
+    document = read_one(save_document(tmp_path, "document.json", {**HEAD, "messages": lines}))
+    pretty = tmp_path / "pretty.jsonl"
+    pretty.write_text(json.dumps({**HEAD, "messages": lines}, indent=2), encoding="utf-8")
+
+    assert log.timeline == document.timeline == read_one(pretty).timeline
+    assert log.extra == document.extra
+
+
+@pytest.mark.parametrize(
+    ("stated", "role", "extra"),
+    [
+        ("user", "user", {}),
+        ("gemini", "assistant", {}),
+        ("info", "system", {"type": "info"}),
+        ("warning", "system", {"type": "warning"}),
+        ("error", "system", {"type": "error"}),
+        ("human", "user", {"type": "human"}),
+        ("song", "system", {"type": "song"}),
+    ],
+)
+def test_roles(tmp_path: Path, stated: str, role: str, extra: dict[str, str]) -> None:
+    message = only_message(tmp_path, {**user(), "type": stated})
+
+    assert (message.role, message.extra) == (role, extra)
+    assert (message.id, message.at) == ("u-1", AT)
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("Hello.", [Text(text="Hello.")]),
+        ("", []),
+        ({"text": "One."}, [Text(text="One.")]),
+        (["Two.", {"text": "Three."}], [Text(text="Two."), Text(text="Three.")]),
+        (
+            [{"inlineData": {"mimeType": "image/png", "data": "aGk="}}],
+            [Media(kind="image", mime="image/png", data="aGk=")],
+        ),
+        (
+            [{"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a/b"}}],
+            [Media(kind="video", mime="video/mp4", ref="gs://a/b")],
+        ),
+        ([{"text": "Hm.", "thought": True}], [Reasoning(text="Hm.")]),
+        (
+            [{"executableCode": {"language": "PYTHON", "code": "1"}}],
+            [Code(code="1", language="PYTHON")],
+        ),
+        ([{"functionCall": {"name": "glob", "args": {}}}], [ToolCall(name="glob", input={}, kind="search")]),
+        ([{"new": 1}], [Other(data={"new": 1})]),
+    ],
+    ids=str,
+)
+def test_content(tmp_path: Path, content: Any, parts: list[Any]) -> None:
+    message = only_message(tmp_path, user(content=content))
+
+    assert message.parts == parts
+    assert message.native == (None if content == "Hello." else content)
+
+
+def test_thoughts_come_first_and_calls_last(tmp_path: Path) -> None:
+    thought = {"subject": "Tea", "description": "I think of tea.", "timestamp": AT}
+    message = only_message(
+        tmp_path, answer(thoughts=[thought], toolCalls=[call(result=RESULT, status="success")])
+    )
+
+    assert message.parts == [
+        Reasoning(text="I think of tea.", extra={"subject": "Tea", "timestamp": AT}),
+        Text(text="Hi."),
+        ToolCall(
+            name="read_file",
+            call_id="call-1",
+            input={"file_path": "a.md"},
+            kind="read",
+            extra={"timestamp": AT},
+        ),
+        ToolResult(
+            call_id="call-1",
+            name="read_file",
+            output="80 degrees",
+            is_error=False,
+            native=RESULT,
+            extra={"status": "success", "timestamp": AT},
+        ),
+    ]
+
+
+def test_a_call_without_a_result_keeps_its_status(tmp_path: Path) -> None:
+    message = only_message(tmp_path, answer(toolCalls=[call(result=None, status="executing")]))
+
+    assert [part.extra["status"] for part in message.parts if isinstance(part, ToolCall)] == ["executing"]
+    assert not list(tree.results_in(message))
+
+
+@pytest.mark.parametrize(
+    ("status", "response", "is_error"),
+    [
+        ("success", {"output": "x"}, False),
+        ("error", {"error": "x"}, True),
+        ("cancelled", {"error": "x"}, True),
+        ("cancelled", {"output": "x"}, None),
+        (None, {"error": "x"}, True),
+        (None, {"output": "x"}, None),
+    ],
+)
+def test_errors(tmp_path: Path, status: str | None, response: Any, is_error: bool | None) -> None:
+    result = [{"functionResponse": {"id": "call-1", "name": "read_file", "response": response}}]
+    message = only_message(tmp_path, answer(toolCalls=[call(result=result, status=status)]))
+    (told,) = tree.results_in(message)
+
+    assert (told.output, told.is_error) == ("x", is_error)
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "code"),
+    [
+        ("run_shell_command", "Output: a\nError: (none)\nExit Code: 127\nSignal: 0", 127),
+        ("run_shell_command", "Output: Exit Code: 5\nExit Code: 0\nSignal: 0", 0),
+        ("run_shell_command", "Output: a\nProcess Group PGID: 12", None),
+        ("read_file", "Exit Code: 1", None),
+    ],
+)
+def test_exit_codes(tmp_path: Path, name: str, output: str, code: int | None) -> None:
+    result = [{"functionResponse": {"id": "call-1", "name": name, "response": {"output": output}}}]
+    message = only_message(tmp_path, answer(toolCalls=[{**call(result=result), "name": name}]))
+    (told,) = tree.results_in(message)
+
+    assert told.extra.get("exit_code") == code
+
+
+def test_usage_is_told_without_the_cache_and_with_thoughts(tmp_path: Path) -> None:
+    tokens = {"input": 13283, "output": 21, "cached": 8147, "thoughts": 248, "tool": 7, "total": 13559}
+    usage = only_message(tmp_path, answer(tokens=tokens)).usage
+
+    assert usage == Usage(
+        input=13283 - 8147 + 7, output=269, cache_read=8147, reasoning=248, total=13559, extra=tokens
+    )
+    assert usage.total == (usage.input or 0) + (usage.output or 0) + (usage.cache_read or 0)
+
+
+@pytest.mark.parametrize("tokens", [None, 5, {}, {"input": -1}, {"input": "5", "output": 1}, {"sum": 5}])
+def test_what_is_no_count_is_no_usage(tmp_path: Path, tokens: Any) -> None:
+    message = only_message(tmp_path, answer(tokens=tokens))
+
+    assert message.usage is None
+    assert message.extra == ({} if tokens is None else {"tokens": tokens})
+
+
+def test_a_message_that_is_written_again_is_replaced_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
+    first = answer(content="", toolCalls=[call(result=RESULT, status="executing", resultDisplay="old")])
+    second = answer(content="Done.", toolCalls=[call(result=RESULT, status="success"), call(id="call-2")])
+    read = session(tmp_path, user(), first, second, user("u-2"))
+    _, message, _ = tree.messages(read)
+
+    assert tree.plain_text(message) == "Done."
+    assert [found.call_id for found in tree.calls_in(message)] == ["call-1", "call-2"]
+    kept = {"id": "call-1", "status": "executing", "resultDisplay": "old"}
+    assert message.extra == {"$replaced": [{"toolCalls": [kept]}]}
+
+
+def test_a_message_that_only_grows_leaves_no_trace(tmp_path: Path) -> None:
+    thought = {"subject": "a", "description": "b", "timestamp": AT}
+    first = answer(content="", thoughts=[thought], tokens=None)
+    second = answer(content="", thoughts=[thought, thought], tokens={"output": 1}, toolCalls=[call()])
+    (message,) = tree.messages(session(tmp_path, first, second))
+
+    assert message.extra == {}
+
+
+def test_a_step_back_opens_a_branch(tmp_path: Path) -> None:
+    read = session(
+        tmp_path,
+        user("u-1", "one"),
+        answer("g-1", "two"),
+        user("u-2", "three"),
+        {"$rewindTo": "u-2"},
+        user("u-3", "four"),
+    )
+
+    assert (read.shape, read.head_id) == ("tree", "u-3")
+    assert [
+        tree.plain_text(entry) for entry in tree.chain_to(read.timeline, "u-3") if isinstance(entry, Message)
+    ] == [
+        "one",
+        "two",
+        "four",
+    ]
+    assert said(read) == ["one", "two", "three", "four"]
+
+
+def test_a_step_back_to_nobody_begins_anew(tmp_path: Path) -> None:
+    notes = Notes()
+    path = save_lines(tmp_path, "a.jsonl", [HEAD, user(), answer(), {"$rewindTo": "x"}, user("u-2")])
+    (read,) = read_all([str(path)], notes)
+    assert isinstance(read, Conversation)
+
+    assert [entry.id for entry in tree.chain_to(read.timeline, "u-2")] == ["u-2"]
+    assert [note.kind for note in notes.kept] == [Kind.DANGLING_PARENT.label]
+
+
+def test_twenty_thousand_steps_back_are_no_matter(tmp_path: Path) -> None:
+    lines = [line for n in range(10_000) for line in (user(f"u-{n}"), {"$rewindTo": f"u-{n}"})]
+    read = session(tmp_path, *lines, user("last"))
+
+    assert read.head_id == "last"
+    assert len(read.timeline) == 20_001
+
+
+def test_a_replaced_history_goes_on_behind_what_was_there(tmp_path: Path) -> None:
+    history = [user("s-1", "<state_snapshot>"), answer("g-1", [{"text": "Hi."}])]
+    read = session(tmp_path, user(), answer(), {"$set": {"messages": history}}, user("u-2", "More."))
+
+    assert said(read) == ["Hello.", "Hi.", "<state_snapshot>", "More."]
+    assert read.shape == "list"
+    (event,) = [entry for entry in read.timeline if isinstance(entry, Event)]
+    assert (event.name, event.data) == ("$set", {"$set": {"messages": ["s-1", "g-1"]}})
+
+
+def test_a_step_back_after_a_replaced_history_goes_by_its_order(tmp_path: Path) -> None:
+    history = [user("s-1", "Summary."), user("u-1", "Hello.")]
+    read = session(
+        tmp_path,
+        user(),
+        answer(),
+        {"$set": {"messages": history}},
+        {"$rewindTo": "s-1"},
+        user("u-1", "An id of a message that was taken back."),
+    )
+
+    assert [message.made_id for message in tree.messages(read)] == [False, False, False, True]
+
+
+def test_a_call_of_the_models_history_is_not_told_twice(tmp_path: Path) -> None:
+    content = [
+        {
+            "functionCall": {"id": "call-1", "name": "read_file", "args": {"file_path": "a.md"}},
+            "thoughtSignature": "c2ln",
+        }
+    ]
+    message = only_message(tmp_path, answer(content=content, toolCalls=[call()]))
+    (told,) = tree.calls_in(message)
+
+    assert told.extra == {"thoughtSignature": "c2ln", "timestamp": AT}
+    assert message.native == content
+
+
+def test_title_and_summary(tmp_path: Path) -> None:
+    read = session(tmp_path, user(), {"$set": {"summary": "Draft"}}, {"$set": {"summary": "About tea"}})
+
+    assert read.title == "About tea"
+    assert read.summaries == [Summary(text="About tea")]
+    assert read.extra["$replaced"] == [{"summary": "Draft"}]
+
+
+def test_the_model_is_the_first_that_answered(tmp_path: Path) -> None:
+    read = session(
+        tmp_path, user(), answer("a", model="gemini-2.5-pro"), answer("b", model="gemini-2.5-flash")
+    )
+
+    assert read.model == "gemini-2.5-pro"
+    assert [message.model for message in tree.messages(read)] == [None, "gemini-2.5-pro", "gemini-2.5-flash"]
+
+
+def in_project(tmp_path: Path, project: str, *below: str) -> Path:
+    folder = tmp_path.joinpath(".gemini", "tmp", project, "chats", *below)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_the_folder_is_told_by_a_file_of_the_project(tmp_path: Path) -> None:
+    folder = in_project(tmp_path, "tea")
+    (folder.parent / ".project_root").write_text(ROOT + "\n", encoding="utf-8")
+
+    assert read_one(save_lines(folder, "session.jsonl", [HEAD, user()])).cwd == ROOT
+
+
+@pytest.mark.parametrize("project", ["tea", HASH])
+def test_the_folder_is_told_by_the_list_of_projects(tmp_path: Path, project: str) -> None:
+    folder = in_project(tmp_path, project)
+    save_document(tmp_path / ".gemini", "projects.json", {"projects": {"/x": "x", ROOT: "tea"}})
+
+    assert read_one(save_lines(folder, "session.jsonl", [HEAD, user()])).cwd == ROOT
+
+
+@pytest.mark.parametrize(
+    ("directories", "cwd"), [(["/x", ROOT], ROOT), (["/x"], None), ([5], None), (5, None)]
+)
+def test_the_folder_is_told_by_its_hash(tmp_path: Path, directories: Any, cwd: str | None) -> None:
+    assert session(tmp_path, user(), {"$set": {"directories": directories}}).cwd == cwd
+
+
+def test_a_sub_agents_session_is_linked(tmp_path: Path) -> None:
+    parent = "5b0c7f3a-1111-4222-8333-000000000099"
+    folder = in_project(tmp_path, "tea", parent)
+    (folder.parent.parent / ".project_root").write_text(ROOT, encoding="utf-8")
+    read = read_one(save_lines(folder, f"{SESSION}.jsonl", [{**HEAD, "kind": "subagent"}, user()]))
+
+    assert read.link == Link(conversation_id=parent, relation="subagent")
+    assert (read.cwd, read.extra["kind"]) == (ROOT, "subagent")
+
+
+def test_a_document_that_went_on_as_a_log_is_read_there(tmp_path: Path) -> None:
+    save_document(tmp_path, "session-a.json", {**HEAD, "messages": [user()]})
+    save_lines(tmp_path, "session-a.jsonl", [HEAD, user(), user("u-2", "More.")])
+    notes = Notes()
+    (read,) = read_all([str(tmp_path)], notes)
+    assert isinstance(read, Conversation)
+
+    assert said(read) == ["Hello.", "More."]
+    assert [note.kind for note in notes.kept] == [Kind.IGNORED_FILE.label]
+
+
+def test_prompts_are_conversations_of_their_sessions(tmp_path: Path) -> None:
+    prompts = [
+        {"sessionId": name, "messageId": n, "type": "user", "message": f"{name}{n}", "timestamp": AT}
+        for name, n in (("a", 0), ("b", 0), ("a", 1))
+    ]
+    first, second = read_all([str(save_document(tmp_path, "logs.json", prompts))], Notes())
+    assert isinstance(first, Conversation)
+    assert isinstance(second, Conversation)
+
+    assert [(first.id, said(first)), (second.id, said(second))] == [("a", ["a0", "a1"]), ("b", ["b0"])]
+
+
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_saved_chats(tmp_path: Path, is_bare: bool) -> None:
+    history = [{"role": "user", "parts": [{"text": "Tea?"}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
+    saved = history if is_bare else {"history": history, "authType": "oauth"}
+    read = read_one(save_document(tmp_path, "checkpoint-green%20tea.json", saved))
+
+    assert read.title == "green tea"
+    assert [(message.role, tree.plain_text(message)) for message in tree.messages(read)] == [
+        ("user", "Tea?"),
+        ("assistant", "Yes."),
+    ]
+    assert read.extra == ({} if is_bare else {"authType": "oauth"})
+
+
+# What a verifiable agent record takes from a session, rule by rule.
+
+
+def record(tmp_path: Path, *lines: Any) -> dict[str, Any]:
+    written = converted(save_lines(tmp_path, "session.jsonl", [HEAD, *lines]), "agent-record").only
+    assert isinstance(written, dict)
+    return written
+
+
+def test_record_wrapper(tmp_path: Path) -> None:
+    written = record(tmp_path, user(), answer(model="gemini-3-flash"))
+
+    assert written["session"]["session-id"] == SESSION
+    assert written["session"]["session-start"] == HEAD["startTime"]
+    assert written["session"]["agent-meta"] == {
+        "model-id": "gemini-3-flash",
+        "model-provider": "google",
+        "cli-name": "gemini-cli",
+    }
+
+
+@pytest.mark.parametrize("content", ["Hi.", "", [{"text": "Hi."}, {"text": "again"}]], ids=str)
+def test_record_has_content_as_it_is(tmp_path: Path, content: Any) -> None:
+    thought = {"subject": "Tea", "description": "Hm.", "timestamp": AT}
+    written = record(tmp_path, answer(content=content, thoughts=[thought], toolCalls=[call()]))
+    (entry,) = written["session"]["entries"]
+
+    assert (entry["type"], entry["id"], entry["timestamp"]) == ("assistant", "g-1", AT)
+    assert entry["content"] == content
+
+
+def test_record_has_thoughts_then_calls_each_with_its_result(tmp_path: Path) -> None:
+    thought = {"subject": "Tea", "description": "Hm.", "timestamp": AT}
+    calls = [call(result=RESULT, status="success"), call(id="call-2", result=RESULT, status="error")]
+    (entry,) = record(tmp_path, answer(thoughts=[thought], toolCalls=calls))["session"]["entries"]
+
+    assert [(child["type"], child.get("call-id"), child.get("status")) for child in entry["children"]] == [
+        ("reasoning", None, None),
+        ("tool-call", "call-1", None),
+        ("tool-result", "call-1", "success"),
+        ("tool-call", "call-2", None),
+        ("tool-result", "call-2", "error"),
+    ]
+    assert entry["children"][0]["content"] == "Hm."
+    assert entry["children"][1]["input"] == {"file_path": "a.md"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "version"),
+    [
+        ([HEAD], "log"),
+        ([{name: HEAD[name] for name in ("sessionId", "startTime", "lastUpdated")}, user()], "log"),
+        ([answer()], "log"),
+        ([{"$set": {"lastUpdated": AT}}, user()], "log"),
+        ([{**HEAD, "messages": [user()]}], "document"),
+        ([{"lastUpdated": AT, "messages": [answer()]}], "document"),
+        ([{**HEAD, "messages": [{**user(), "type": "qwen"}]}], None),
+        ([HEAD, {**user(), "type": "qwen"}], None),
+        ([{"sessionId": "s", "startTime": AT, "chatMessages": []}], None),
+        (
+            [{"uuid": "a", "parentUuid": None, "sessionId": "s", "type": "user", "message": {"parts": []}}],
+            None,
+        ),
+        ([user()], None),
+        ([{"$set": {"name": "x"}}], None),
+        ([{"history": [{"message": {"role": "user"}}], "sessionId": "s"}], None),
+    ],
+)
+def test_detection(lines: list[Any], version: str | None) -> None:
+    data = "\n".join(map(json.dumps, lines)).encode()
+
+    assert gemini_cli.sniff(Peek(Bytes(data))) == version
+    claimed = [reader.INFO.name for reader, _ in readers.claims(Peek(Bytes(data)))]
+    assert version is None or claimed == ["gemini-cli"]
+
+
+def test_a_long_first_message_does_not_hide_what_it_is() -> None:
+    document = {**HEAD, "messages": [user(content="x" * 200_000), answer()]}
+    last = {"messages": [answer(content="x" * 100), user(content="x" * 200_000)], **HEAD}
+
+    assert gemini_cli.sniff(Peek(Bytes(json.dumps(document).encode()))) == "document"
+    assert gemini_cli.sniff(Peek(Bytes(json.dumps(last, indent=2).encode()))) == "document"
+
+
+def test_the_good_part_of_a_broken_document_is_read(tmp_path: Path) -> None:
+    whole = json.dumps({**HEAD, "messages": [user(f"u-{n}", "x" * 30_000) for n in range(5)]})
+    path = tmp_path / "session.json"
+    path.write_text(whole.replace('"id": "u-3", ', '"id": ', 1), encoding="utf-8")
+    notes = Notes()
+    (read,) = read_all([str(path)], notes)
+    assert isinstance(read, Conversation)
+
+    assert [entry.id for entry in read.timeline] == ["u-0", "u-1", "u-2", "u-4"]
+    assert read.id == SESSION
+    assert notes.damaged
+
+
+def test_a_file_without_any_record_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text('{"x":1}\n', encoding="utf-8")
+    notes = Notes()
+    assert not list(read_all([str(path)], notes, "gemini-cli"))
+
+    assert [note.kind for note in notes.kept] == [
+        Kind.UNKNOWN_TYPE.label,
+        Kind.UNREADABLE_FILE.label,
+    ]
