@@ -78,14 +78,16 @@ def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:
 
 def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
     pending = [folder]
+    neighbour: tuple[str, Reader] | None = None
     while pending:
         source = pending.pop()
         if not source.is_folder and readers.is_companion(source.path):
             continue  # it is read, and told of, with what it belongs to
         try:
             source = opened(source)
-            unit = _claimed(source, forced)
+            unit = _claimed(source, forced, neighbour)
             if unit is not None:
+                neighbour = (_folder(source), unit.reader)
                 yield unit
             elif source.is_folder:
                 pending.extend(reversed(source.children()))
@@ -97,13 +99,26 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
             note.add(Kind.UNREADABLE_FILE, source.label, "", error.reason)
 
 
-def _claimed(source: Source, forced: tuple[Reader, str | None] | None) -> Unit | None:
-    """The unit a source is, or None if nobody (or not the reader asked for) claims it."""
+def _folder(source: Source) -> str:
+    return source.label.rpartition("/")[0]
+
+
+def _claimed(
+    source: Source, forced: tuple[Reader, str | None] | None, neighbour: tuple[str, Reader] | None
+) -> Unit | None:
+    """The unit a source is, or None if nobody (or not the reader asked for) claims it.
+
+    A folder of sessions holds a thousand of one kind: whoever claims the first is asked first for the next.
+    """
     peek = Peek(source)
     if forced is not None:
         reader, wanted = forced
         version = reader.sniff(peek)
         return None if version is None else Unit(source, reader, wanted or version)
+    if neighbour is not None and not source.is_folder and neighbour[0] == _folder(source):
+        version = neighbour[1].sniff(peek)
+        if version is not None:
+            return Unit(source, neighbour[1], version)
     claims = readers.claims(peek)
     if len(claims) > 1:
         raise AmbiguousFormat(source.label, [reader.INFO.name for reader, _ in claims])
