@@ -36,13 +36,14 @@ class Grouped:
         if len(self._pending) >= _TOGETHER:
             self._flush()
 
-    def groups(self) -> Iterator[tuple[str, list[Any]]]:
-        """Each group with its values, in the order in which the groups first came."""
+    def groups(self, *, by_order: bool = False) -> Iterator[tuple[str, list[Any]]]:
+        """Each group with its values: as the groups first came, or by the first order in each."""
         self._flush()
         rows = self._database.execute(
             "SELECT grp, data FROM value"
-            " JOIN (SELECT grp, min(place) AS first FROM value GROUP BY grp) USING (grp)"
-            " ORDER BY first, ord, place"
+            " JOIN (SELECT grp, min(place) AS came, min(ord) AS first FROM value GROUP BY grp) USING (grp)"
+            " ORDER BY CASE WHEN ? THEN first END, came, ord, place",
+            (by_order,),
         )
         for group, values in groupby(rows, key=itemgetter(0)):
             yield group, [msgspec.json.decode(data) for _, data in values]

@@ -35,6 +35,17 @@ def test_a_group_that_grows_after_it_was_asked_for() -> None:
     assert kept.of("g") == ["a", "b"]
 
 
+@given(st.lists(st.tuples(st.text(max_size=2), st.integers(0, 5))))
+def test_groups_come_by_the_first_order_in_them(rows: list[tuple[str, int]]) -> None:
+    kept = Grouped()
+    first: dict[str, int] = {}
+    for group, order in rows:
+        kept.add(group, order, None)
+        first[group] = min(order, first.get(group, order))
+
+    assert sorted(first, key=first.__getitem__) == [group for group, _ in kept.groups(by_order=True)]
+
+
 def test_values_are_those_of_json() -> None:
     kept = Grouped()
     value: dict[str, Any] = {"a": [1, 2.5, None, True, "é\u2028"], "big": 10**18}

@@ -81,9 +81,9 @@ def _said_parts(content: Any, fields: Fields) -> list[Part]:
 
 def _cited(parts: list[Part], fields: Fields) -> list[Part]:
     """The parts, with the annotations on the first text; without one they stay in the message."""
-    annotations = fields.look("annotations")
-    if annotations == []:
+    if fields.look("annotations") == []:
         fields.drop("annotations")
+    annotations = fields.look("annotations") or _grounding(fields)
     if annotations.__class__ is not list:
         return parts
     for place, part in enumerate(parts):
@@ -92,6 +92,13 @@ def _cited(parts: list[Part], fields: Fields) -> list[Part]:
             citations = [_citation(raw, fields) for raw in annotations]
             return [*parts[:place], replace(part, citations=citations), *parts[place + 1 :]]
     return parts
+
+
+def _grounding(fields: Fields) -> list[Any] | None:
+    """What an answer from somebody's own data is based on, which Azure says in `context`."""
+    context = fields.look("context")
+    cited = context.get("citations") if isinstance(context, dict) else None
+    return cited if isinstance(cited, list) else None
 
 
 def content_parts(content: Any, note: Notes, where: int | str) -> list[Part]:

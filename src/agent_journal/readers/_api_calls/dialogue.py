@@ -65,6 +65,8 @@ class Dialogue:
 
     def add(self, exchange: Exchange, way: Way) -> None:
         """Take in an exchange."""
+        if exchange.ended_at is None:
+            exchange = replace(exchange, ended_at=_ended(exchange))
         changed: dict[int, Bag] = {}
         system = [self._prompted(step, exchange, way.name, changed) for step in way.system]
         prompt_id: str | None = None
@@ -147,7 +149,7 @@ class Dialogue:
             made_id=True,
             parent_id=parent_id,
             role=role,
-            at=_ended(exchange),
+            at=exchange.ended_at,
             model=exchange.answer.model or (exchange.model if parts else None),
             stop_reason=reply.stop_reason,
             response_id=exchange.answer.id,
@@ -176,7 +178,7 @@ class Dialogue:
 
     def _see(self, exchange: Exchange, leaf_id: str | None) -> None:
         at = times.parse(exchange.at) or _LONG_AGO
-        for moment in (exchange.at, _ended(exchange)):
+        for moment in (exchange.at, exchange.ended_at):
             if moment is not None and (parsed := times.parse(moment)) is not None:
                 self._moments.append((parsed, moment))
         if at >= self._latest[0]:
@@ -200,8 +202,6 @@ class Dialogue:
 
 def _ended(exchange: Exchange) -> str | None:
     """When the answer was there."""
-    if exchange.ended_at is not None:
-        return exchange.ended_at
     if exchange.at is None or exchange.duration_ms is None:
         return None
     return times.plus_ms(exchange.at, exchange.duration_ms)

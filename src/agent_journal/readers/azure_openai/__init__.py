@@ -1,0 +1,46 @@
+"""Azure OpenAI: what Azure's gateway, its diagnostics and people's own logging keep of calls.
+
+The gateway's log for language models (`ApiManagementGatewayLlmLog`) has several rows per call, joined by
+their correlation id; other logs have the bodies of request and response in one row, or only metadata.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.azure_openai.names import SOURCE
+from agent_journal.readers.azure_openai.signs import BODIES, DIAGNOSTICS, LLM_LOG, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="Azure OpenAI",
+    versions=(LLM_LOG, BODIES, DIAGNOSTICS),
+    revision=1,
+    names={"unified": "azure_openai"},
+    required=("conversation_id", "platform.model", "messages[].role", "messages[].content"),
+    # Logs are exported from Azure; they have no home on any system.
+    evidence="tables ApiManagementGatewayLlmLog, ApiManagementGatewayLogs and AzureDiagnostics as Microsoft "
+    "documents them (July 2026), recorded bodies of API calls, rows with bodies as the mapping to "
+    "the unified schema describes them; no rows from the field; verified November 2026",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim rows with the columns of one of the logs; all kinds of rows are read wherever they stand."""
+    return None if peek.is_folder else version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (rows tell what they are)
+    """Yield the dialogues that calls belong to, and days of calls of which nothing but metadata is known."""
+    from agent_journal.readers.azure_openai.log import conversations  # noqa: PLC0415 (imported when something is read)
+
+    return conversations(source, note)

@@ -1,0 +1,147 @@
+"""A row whose columns are found however their names are written, also one level below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import jsonstream, times
+from agent_journal.fields import Fields
+from agent_journal.notes import Notes
+from agent_journal.readers.azure_openai.names import NESTED, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_journal.readers.azure_openai.rows import Placed
+
+_MOST_DIGITS = 18
+
+
+def glance(values: dict[str, Any], name: str) -> Any:
+    """See a value of a row before it is taken apart."""
+    columns = spelled(tuple(values))
+    if name in columns:
+        return values[columns[name]]
+    for nested in NESTED:
+        inner = values.get(columns.get(nested, ""))
+        if inner.__class__ is dict and name in (below := spelled(tuple(inner))):
+            return inner[below[name]]
+    return None
+
+
+class Row:
+    """Values are moved out by their folded names; what is left stays under its own name and nesting.
+
+    A number may be written as text: CSV and the Azure CLI have nothing else.
+    """
+
+    def __init__(self, row: Placed, note: Notes) -> None:
+        self.where = row.where
+        self.note = note
+        self._fields = Fields(row.values, note, row.where)
+        self._values = row.values
+        self._columns = columns = spelled(tuple(row.values))
+        self._below: list[tuple[Fields, dict[str, Any], dict[str, str]]] = []
+        for name in NESTED:
+            if name in columns:
+                self._open(columns[name])
+
+    def _open(self, column: str) -> None:
+        """Let the columns be found that lie in a column, which may be a text."""
+        value = self._values[column]
+        if value.__class__ is str and value.lstrip().startswith("{"):
+            value = jsonstream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
+        if value.__class__ is dict:
+            self._fields.keep(column, value)
+            if (inner := self._fields.nested(column)) is not None:
+                self._below.append((inner, value, spelled(tuple(value))))
+
+    def _place(self, name: str) -> tuple[Fields, str] | None:
+        """Where the column of that name is, if nobody took it."""
+        column = self._columns.get(name)
+        if column is not None and column in self._values:
+            return self._fields, column
+        for fields, values, columns in self._below:
+            column = columns.get(name)
+            if column is not None and column in values:
+                return fields, column
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return self._place(name) is not None
+
+    def column(self, name: str) -> str:
+        """How the row spells a column."""
+        place = self._place(name)
+        return name if place is None else place[1]
+
+    def look(self, name: str) -> Any:
+        """See a value and leave it."""
+        place = self._place(name)
+        return None if place is None else place[0].look(place[1])
+
+    def take(self, name: str) -> Any:
+        """Move a value of any type out."""
+        place = self._place(name)
+        return None if place is None else place[0].take(place[1])
+
+    def text(self, name: str) -> str | None:
+        """Move a text out; blanks are none."""
+        place = self._place(name)
+        if place is None:
+            return None
+        return place[0].text(place[1]) or None
+
+    def whole(self, name: str) -> int | None:
+        """Move a whole number out, also one that is written as text."""
+        place = self._place(name)
+        if place is None:
+            return None
+        fields, column = place
+        value = fields.look(column)
+        if value.__class__ is str and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
+            return int(fields.take(column))
+        return fields.whole(column)
+
+    def number(self, name: str) -> int | float | None:
+        """Move a number out, also one that is written as text."""
+        place = self._place(name)
+        if place is None:
+            return None
+        fields, column = place
+        value = fields.look(column)
+        if value.__class__ is not str:
+            return fields.number(column)
+        digits = value.strip().replace(".", "", 1)
+        if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
+            fields.drop(column)
+            return float(value) if "." in value else int(value)
+        return fields.number(column)
+
+    def when(self, names: Iterable[str]) -> str | None:
+        """See the time that `moment` would move out."""
+        return next((moment(self.look(name)) for name in names if self.has(name)), None)
+
+    def moment(self, names: Iterable[str]) -> str | None:
+        """Move the first time out that one of the columns states."""
+        for name in names:
+            place = self._place(name)
+            if place is None:
+                continue
+            fields, column = place
+            if (at := moment(fields.look(column))) is not None:
+                fields.drop(column)
+                return at
+            return fields.moment(column)
+        return None
+
+    def rest(self) -> dict[str, Any]:
+        """What nobody took."""
+        return self._fields.rest()
+
+
+def moment(value: Any) -> str | None:
+    """A time as logs state it; the portal's CSV has it as people in the United States write it."""
+    at = times.moment(value)
+    return times.from_locale(value) if at is None and value.__class__ is str and "/" in value else at
