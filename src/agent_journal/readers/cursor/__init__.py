@@ -1,0 +1,72 @@
+"""Cursor: the editor's state (SQLite), chats of the command line (SQLite), transcripts of agents.
+
+One chat may lie in several of these forms, under one id. Transcripts are copies: one is left alone where the
+chat itself is beside it, and `INFO.versions` names the forms in the order of how much they tell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
+from agent_journal.readers.cursor.signs import version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+_TRANSCRIPTS = "~/.cursor/projects/*/agent-transcripts/**"
+
+INFO = ReaderInfo(
+    name=NAME,
+    title="Cursor",
+    versions=(IDE, CLI, TRANSCRIPT, TRANSCRIPT_TEXT),
+    revision=1,
+    names={"unified": NAME, "record": NAME},
+    config_key=NAME,
+    env=("AJ_CURSOR_PATH", "CURSOR_CONFIG_DIR"),
+    homes=(
+        *(
+            f"{home}/Cursor/User/{place}/state.vscdb"
+            for home in ("~/.config", "~/Library/Application Support", "%APPDATA%")
+            for place in ("globalStorage", "workspaceStorage/*")
+        ),
+        # The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
+        "~/.cursor/chats/*/*/store.db",
+        "~/.config/cursor/chats/*/*/store.db",
+        f"{_TRANSCRIPTS}/*.jsonl",
+        f"{_TRANSCRIPTS}/*.txt",
+        "~/.cursor/conversations/**/*",
+    ),
+    companions=(
+        "*/state.vscdb-*",
+        "*/state.vscdb.backup*",
+        "*/workspaceStorage/*/workspace.json",
+        "*/store.db-*",
+        "*/chats/*/meta.json",
+    ),
+    tool_kinds=TOOL_KINDS,
+    resume="cursor-agent --resume {id}",
+    evidence=(
+        "the source of programs that read and write its stores (specstory, agentsview and others, to Cursor "
+        "3.12 and CLI 2026.06), and samples of transcripts; verified November 2026. The editor is closed: "
+        "how it counts tokens and keeps pictures is not verified"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim databases with the editor's or the command line's chats, and transcripts of both kinds."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield every chat in a database, or the one of a transcript."""
+    from agent_journal.readers.cursor import units  # noqa: PLC0415 (imported when something is read)
+
+    yield from units.conversations(source, version, note)

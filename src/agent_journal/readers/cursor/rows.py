@@ -1,0 +1,69 @@
+"""The rows of the editor's key-value tables, by ranges of keys: the whole may be gigabytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.errors import UnreadableSource
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.database import Database
+    from agent_journal.notes import Notes
+
+DISK, ITEMS = "cursorDiskKV", "ItemTable"
+# What follows ":" in ASCII: keys that begin with "a:" lie between "a:" and "a;".
+_END = ";"
+# Text that is not UTF-8 is damage of one value, not of the table.
+_KEY, _BYTES = "CAST(key AS BLOB)", "CAST(value AS BLOB)"
+
+
+class Rows:
+    """One table of a database. Damage ends a range, is noted, and spares the others."""
+
+    def __init__(self, database: Database, table: str, note: Notes) -> None:
+        self._database = database
+        self._table = table
+        self._note = note
+        self._is_there = table in database.tables
+
+    def value(self, key: str) -> bytes | None:
+        """What is under a key; None if nothing is."""
+        for (value,) in self._rows(f"SELECT {_BYTES} FROM {self._table} WHERE key = ?", key):  # noqa: S608 (our names)
+            return value
+        return None
+
+    def below(self, prefix: str) -> Iterator[tuple[str, bytes | None]]:
+        """Keys that begin with a prefix (which ends with ":"), without it, and their values; in order."""
+        sql = f"SELECT {_KEY}, {_BYTES} FROM {self._table} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
+        size = len(prefix.encode())
+        for key, value in self._rows(sql, prefix, prefix[:-1] + _END):
+            yield key[size:].decode("utf-8", "replace"), value
+
+    def has(self, prefix: str) -> bool:
+        """Whether any key begins so."""
+        sql = f"SELECT 1 FROM {self._table} WHERE key >= ? AND key < ? LIMIT 1"  # noqa: S608
+        return next(self._rows(sql, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)), None) is not None
+
+    def groups(self, prefix: str) -> Iterator[str]:
+        """The distinct next steps of keys that begin with a prefix: `x` and `y` of `a:x:1`, `a:x:2`, `a:y`.
+
+        Each costs one search in the table's index, however many keys are in a group.
+        """
+        between = "key >= CAST(? AS TEXT) AND key < ?"
+        sql = f"SELECT {_KEY} FROM {self._table} WHERE {between} ORDER BY key LIMIT 1"  # noqa: S608
+        start, size = prefix.encode(), len(prefix.encode())
+        while found := next(self._rows(sql, start, prefix[:-1] + _END), None):
+            step = found[0][size:].partition(b":")[0]
+            yield step.decode("utf-8", "replace")
+            start = found[0][:size] + step + _END.encode()
+
+    def _rows(self, sql: str, *values: str | bytes) -> Iterator[tuple[bytes, ...]]:
+        if not self._is_there:
+            return
+        try:
+            yield from self._database.rows(sql, *values)
+        except UnreadableSource as error:
+            self._note(Kind.BAD_RECORD, str(values[0])[:100], error.reason)

@@ -1,0 +1,66 @@
+"""Values as the editor writes them: JSON in columns and in strings, places of files, empty fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import msgspec
+
+from agent_journal import jsonstream
+from agent_journal.notes import Kind
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+
+_NUMBERS = (bool, int, float)
+
+
+def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
+    """The object that a column holds; None for a deleted one (null), and, noted, for what is no object."""
+    if raw is None:
+        return None
+    data = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
+    if not isinstance(data, bytes):
+        note(Kind.BAD_RECORD, where, f"the row holds {type(raw).__name__}, expected JSON")
+        return None
+    value = jsonstream.decode(data, note, where)
+    if value is None or value is jsonstream.BAD:
+        return None
+    if not isinstance(value, dict):
+        note(Kind.BAD_RECORD, where, f"the row holds {type(value).__name__}, expected an object")
+        return None
+    return value
+
+
+def parsed(text: Any) -> Any:
+    """The object or list in a string of JSON; None if there is none in it."""
+    if not isinstance(text, str) or text[:1] not in {"{", "["}:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+
+
+def said(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that say something: a record has dozens of empty lists, objects and texts."""
+    return {name: value for name, value in fields.items() if value or value.__class__ in _NUMBERS}
+
+
+def path_of(uri: Any) -> str | None:
+    """The path that a URI means, be it a text or an object with its components."""
+    if isinstance(uri, dict):
+        for name in ("fsPath", "path", "external", "_fsPath"):
+            if isinstance(value := uri.get(name), str) and value:
+                return path_of(value) if "://" in value else value
+        return None
+    if not isinstance(uri, str) or not uri:
+        return None
+    scheme, separator, rest = uri.partition("://")
+    if not separator:
+        return uri
+    # The path begins behind the host: that of a machine far away, or none.
+    path = unquote("/" + rest.partition("/")[2])
+    is_drive = len(path) > 2 and path[2] == ":" and path[1].isalpha()  # noqa: PLR2004 ("/c:")
+    return path[1:] if is_drive and scheme == "file" else path

@@ -1,0 +1,7 @@
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO cursorDiskKV VALUES ('composerData:c0de0000-0000-4000-8000-000000000095', '{"_v":16,"composerId":"c0de0000-0000-4000-8000-000000000095","name":"Cut","fullConversationHeadersOnly":[{"bubb');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c0de0000-0000-4000-8000-000000000095:b0bb0000-0000-4000-8000-000000000951', '{"type": 1, "text": "What is left?", "createdAt": "2026-02-02T00:00:01Z"}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c0de0000-0000-4000-8000-000000000095:b0bb0000-0000-4000-8000-000000000952', '{"type":2,"text":"Not mu');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c0de0000-0000-4000-8000-000000000095:b0bb0000-0000-4000-8000-000000000953', X'fffe0001');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c0de0000-0000-4000-8000-000000000095:b0bb0000-0000-4000-8000-000000000954', '{"type":2,"text":"half \ud800 a character","tokenCount":{"inputTokens":NaN}}');
