@@ -1,0 +1,192 @@
+"""Content: blocks of Anthropic's form, the few that the extensions add to it, and texts with markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from agent_journal.fields import Fields
+from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.readers import _blocks_anthropic as blocks
+from agent_journal.readers.roo_code import markup
+from agent_journal.readers.roo_code.names import TOOL_KINDS
+
+if TYPE_CHECKING:
+    from agent_journal.model import Part
+    from agent_journal.notes import Notes
+
+
+def blocks_of(content: Any) -> list[Any]:
+    """Content as a list; a text is one block."""
+    if content.__class__ is list:
+        return content
+    return [] if content is None else [content]
+
+
+def type_of(block: Any) -> Any:
+    """What kind of block it is."""
+    return block.get("type") if block.__class__ is dict else None
+
+
+def text_of(block: Any) -> str | None:
+    """The text of a text block, or of content that is a text; None of any other."""
+    if block.__class__ is str:
+        return block
+    if block.__class__ is dict and block.get("type") == "text":
+        text = block.get("text")
+        return text if text.__class__ is str else None
+    return None
+
+
+def native(content: Any, parts: list[Part]) -> Any:
+    """The content itself, unless the parts tell it exactly: of a text, or of one block that is no text."""
+    if len(parts) != 1:
+        return content
+    part = parts[0]
+    if content.__class__ is str:
+        return None if part == Text(text=content) else content
+    is_plain_call = part.__class__ is ToolCall and part.call_id is not None
+    is_plain_result = part.__class__ is ToolResult and part.output.__class__ is str
+    is_plain = (is_plain_call or is_plain_result) and not part.extra  # type: ignore[union-attr] # both have it
+    return None if is_plain and len(content) == 1 else content
+
+
+def part_of(block: Any, note: Notes, where: int | str) -> Part:
+    """The part that a block is, of Anthropic's form or of the extensions'."""
+    make = _FURTHER.get(kind) if (kind := type_of(block)).__class__ is str else None
+    if make is not None and (part := make(Fields(dict(block), note, where))) is not None:
+        return part
+    return blocks.parts([block], note, where, TOOL_KINDS)[0]
+
+
+def _reasoning(fields: Fields) -> Part:
+    """Reasoning of models of other vendors than Anthropic."""
+    fields.drop("type")
+    return replace(reasoning(fields), extra=fields.rest())
+
+
+def reasoning(fields: Fields) -> Reasoning:
+    """A text, or what OpenAI gives in its place: a summary and an encrypted form."""
+    told = None
+    summary = fields.look("summary")
+    if summary.__class__ is list and all(_summary_text(item) is not None for item in summary):
+        fields.drop("summary")
+        told = "\n\n".join(_summary_text(item) or "" for item in summary) or None
+    return Reasoning(text=fields.text("text"), summary=told, encrypted=fields.text("encrypted_content"))
+
+
+def _summary_text(item: Any) -> str | None:
+    text = item.get("text") if item.__class__ is dict and set(item) <= {"type", "text"} else item
+    return text if text.__class__ is str else None
+
+
+def detail(fields: Fields) -> Reasoning:
+    """One of OpenRouter's `reasoning_details`."""
+    return Reasoning(
+        text=fields.text("text"),
+        summary=fields.text("summary"),
+        signature=fields.text("signature"),
+        encrypted=fields.text("data"),
+        extra=fields.rest(),
+    )
+
+
+def _signature(fields: Fields) -> Part | None:
+    """What Gemini signs its thoughts with."""
+    if fields.look("thoughtSignature").__class__ is not str:
+        return None
+    fields.drop("type")
+    return Reasoning(signature=fields.text("thoughtSignature"), extra=fields.rest())
+
+
+def _thinking(fields: Fields) -> Part | None:
+    """Thoughts of which the text has the name that it has in text blocks."""
+    if fields.has("thinking") or fields.look("text").__class__ is not str:
+        return None
+    fields.drop("type")
+    return Reasoning(text=fields.text("text"), signature=fields.text("signature"), extra=fields.rest())
+
+
+def _file(fields: Fields) -> Part | None:
+    """A file that a person named in a prompt, as it was then."""
+    if fields.look("content").__class__ is not str:
+        return None
+    fields.drop("type")
+    return Code(code=fields.take("content"), file=fields.text("path"), extra=fields.rest())
+
+
+def _image(fields: Fields) -> Part | None:
+    """A picture in the form of Cline's sessions."""
+    if fields.look("data").__class__ is not str:
+        return None
+    fields.drop("type")
+    return Media(kind="image", data=fields.take("data"), mime=fields.text("mediaType"), extra=fields.rest())
+
+
+def _results(fields: Fields) -> Part | None:
+    """A result in the form of Cline's sessions: a list of what was asked for and what was found."""
+    found = fields.look("content")
+    if found.__class__ is not list or not all(_is_found(one) for one in found) or not found:
+        return None
+    fields.drop("type", "content")
+    output: list[Any] = [
+        Text(text=one["result"], extra={name: value for name, value in one.items() if name != "result"})
+        for one in found
+    ]
+    return ToolResult(
+        call_id=fields.text("tool_use_id"),
+        output=output,
+        is_error=fields.flag("is_error"),
+        name=fields.text("name"),
+        native=found,
+        extra=fields.rest(),
+    )
+
+
+def _is_found(one: Any) -> bool:
+    return one.__class__ is dict and "type" not in one and one.get("result").__class__ is str
+
+
+_FURTHER = {
+    "tool_result": _results,
+    "reasoning": _reasoning,
+    "thoughtSignature": _signature,
+    "thinking": _thinking,
+    "file": _file,
+    "image": _image,
+}
+
+
+def in_text(text: str) -> list[Part]:
+    """What a model's text consists of, with its thoughts and calls in XML as the parts they are."""
+    found: list[Part] = []
+    for piece in markup.pieces(text):
+        if isinstance(piece, str):
+            found.append(Text(text=piece))
+        elif isinstance(piece, markup.Thought):
+            found.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
+        else:
+            kind = TOOL_KINDS.get(piece.name)
+            extra = {} if piece.xml is None else {"xml": piece.xml}
+            found.append(ToolCall(name=piece.name, input=piece.values, kind=kind, extra=extra))
+    return found
+
+
+def words(text: str, block: Any) -> Text:
+    """What a person said, without the tag around it."""
+    said, tag = markup.unwrapped(text)
+    extra = {} if tag is None else {"tag": tag}
+    if block.__class__ is dict and len(block) > 2:  # noqa: PLR2004 (type and text)
+        extra |= {name: value for name, value in block.items() if name not in ("type", "text")}
+    return Text(text=said, extra=extra)
+
+
+def data_uri(uri: Any) -> Media | None:
+    """A picture that a URI holds, or that it names; None if it is no text."""
+    if uri.__class__ is not str:
+        return None
+    head, comma, data = uri.partition(",")
+    if uri.startswith("data:") and comma and head.endswith(";base64"):
+        return Media(kind="image", mime=head[len("data:") : -len(";base64")] or None, data=data)
+    return Media(kind="image", ref=uri)

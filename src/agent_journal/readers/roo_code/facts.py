@@ -1,0 +1,213 @@
+"""What is known about a task beside what was said in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import times
+from agent_journal.fields import Fields
+from agent_journal.model import Link, Message, Summary
+from agent_journal.readers.roo_code import content as contents
+from agent_journal.readers.roo_code import spent
+from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
+from agent_journal.readers.roo_code.shown import FIRST
+from agent_journal.readers.roo_code.signs import ITEM, METADATA
+from agent_journal.tree import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent_journal.model import Bag, Event, Usage
+    from agent_journal.notes import Notes
+    from agent_journal.readers.roo_code.files import Files
+    from agent_journal.readers.roo_code.shown import Record
+
+_LONGEST_TITLE = 120
+# Records that only Cline shows.
+_CLINES = ("say:task", "say:checkpoint_created", "say:task_progress", "say:deleted_api_reqs")
+
+
+class Facts:
+    """What the files beside the histories say; what nobody takes of them stays in `rest`."""
+
+    def __init__(self, files: Files, note: Notes) -> None:
+        self._files = files
+        own = files.whole(ITEM)
+        stated = own.get("id")
+        self.task_id = stated if stated.__class__ is str and stated else files.task_id
+        listed = {} if own or self.task_id is None else files.listed(self.task_id)
+        self._has_own_item = bool(own)
+        self.item = Fields(own or listed, files.note_of(ITEM), "")
+        self.metadata = Fields(files.whole(METADATA), files.note_of(METADATA), "")
+        self._modes = files.custom_modes()
+        # Only Cline writes down these, or lists its tasks in a file.
+        self._is_clines = self.item.has("ulid") or self.item.has("cwdOnTaskInitialization")
+        self.item.drop("id")
+        self.task = self.item.text("task")
+        self.folder = self.item.text("workspace") or self.item.text("cwdOnTaskInitialization")
+        self.mode = self.item.text("mode")
+        self.model = self.item.text("modelId")
+        self.files_in_context = self.metadata.items("files_in_context")
+        self.extension: str | None = None
+        self._seen: list[str] = []
+        self._first_shown: str | None = None
+        self._note = note
+
+    def title(self, first: Message | None) -> str | None:
+        """The first line of what the task is; where that is not all, the whole stays."""
+        said = None if first is None else plain_text(first)
+        title = short(self.task) or short(self._first_shown) or short(said)
+        if self.task is not None and title != self.task:
+            self.item.keep("task", self.task)
+        return title
+
+    def learn(self, modes: list[str], folder: str | None, shown: Sequence[Record]) -> None:
+        """Take in what the histories tell: the modes the task was in, its folder, who wrote it."""
+        self._seen = modes
+        self.folder = self.folder or folder
+        self.extension = self._files.extension or self._by_structure(shown)
+        self._first_shown = shown[0].text if shown and shown[0].name in FIRST else None
+
+    def _by_structure(self, shown: Sequence[Record]) -> str | None:
+        if any(
+            "kiloCode" in data for record in shown if (data := record.data.get("metadata")).__class__ is dict
+        ):
+            return KILO
+        files = self.files_in_context or ()
+        is_clines = (
+            self._is_clines
+            or self.metadata.has("environment_history")
+            or any(file.__class__ is dict and "cline_read_date" in file for file in files)
+            or any(record.name in _CLINES for record in shown)
+        )
+        if is_clines:
+            return CLINE
+        return ROO if self._has_own_item else None
+
+    def began_at(self) -> str | None:
+        """When the task began, if its id is that moment."""
+        return times.from_epoch(int(self.task_id)) if self.task_id and _is_moment(self.task_id) else None
+
+    def touched_at(self) -> str | None:
+        """When the task was last gone on with."""
+        return self.item.moment("ts")
+
+    def environment(self) -> dict[str, str | None]:
+        """What Cline says of the machine and the editor, as of last."""
+        history = self.metadata.look("environment_history")
+        last = history[-1] if history.__class__ is list and history else None
+        if last.__class__ is not dict:
+            return {}
+        stated = Fields(dict(last), self._note, "environment_history")
+        return {name: stated.text(name) for name in ("os_name", "host_name", "cline_version")}
+
+    def platform(self) -> Bag:
+        """The extension and the modes: the one that the task is in, those it was in, those of the person."""
+        seen = self._seen
+        mode = self.mode or (seen[-1] if seen else None)
+        own = [slug for known in self._modes if (slug := known.get("slug")).__class__ is str]
+        stated = [known for known in [*seen, self.mode, *own] if known]
+        bag: Bag = {
+            "extension": self.extension,
+            "mode": mode,
+            "active_mode": mode,
+            "available_modes": list(dict.fromkeys(stated)) or None,
+            # A task that has its mode written down goes on in it when it is opened again.
+            "mode_persistence": True if self.mode else None,
+        }
+        return {name: value for name, value in bag.items() if value is not None}
+
+    def context(self) -> Bag:
+        """Files that were looked at, and what the person has the model told in each mode."""
+        bag: Bag = {}
+        if self.files_in_context is not None:
+            bag["files_in_context"] = self.files_in_context
+        if self._modes:
+            bag["custom_modes"] = self._modes
+        told = {
+            mode["slug"]: mode["customInstructions"]
+            for mode in self._modes
+            if mode.get("slug").__class__ is str and mode.get("customInstructions").__class__ is str
+        }
+        if told:
+            bag["custom_instructions"] = {"modes": told}
+        return bag
+
+    def total(self, key: str) -> Usage | None:
+        """The sums of the task; they are kept as well."""
+        stated = Fields(dict(self.item.rest()), self._note, "")
+        # Whether they include what was cached is as unknown as it is of tasks before that was settled.
+        usage = spent.total(stated, key, is_inclusive=False)
+        return usage if usage is not None and (usage.input or usage.output or usage.cost_usd) else None
+
+    def link(self) -> Link | None:
+        """The task that this one is a part of, and the call that began it."""
+        parent = self.item.text("parentTaskId")
+        if not parent:
+            return None
+        call = None if self.task_id is None else _call_of(self._files.of_parent(parent), self.task_id)
+        return Link(conversation_id=parent, relation="subagent", call_id=call)
+
+    def rest(self) -> Bag:
+        """What nobody took, under the names of the files."""
+        left = {"history_item": self.item.rest(), "task_metadata": self.metadata.rest()}
+        return {name: value for name, value in left.items() if value}
+
+
+def _is_moment(task_id: str) -> bool:
+    return task_id.isascii() and task_id.isdigit() and len(task_id) == len("1771000000000")
+
+
+def short(text: Any) -> str | None:
+    """The first line of a text, as a title."""
+    line = text.strip().partition("\n")[0].strip() if text.__class__ is str else ""
+    return (line[:_LONGEST_TITLE].rstrip() + "…" if len(line) > _LONGEST_TITLE else line) or None
+
+
+def span(entries: Sequence[Message | Event]) -> tuple[str | None, str | None]:
+    """The first and the last moment."""
+    dated = [(epoch, at) for entry in entries if (epoch := times.epoch_ms(at := entry.at)) is not None]
+    return (min(dated)[1], max(dated)[1]) if dated else (None, None)
+
+
+def _call_of(records: Iterable[tuple[int, Any]], child_id: str) -> str | None:
+    """The call whose result names a task that it began."""
+    for _, record in records:
+        content = record.get("content") if record.__class__ is dict else None
+        for block in contents.blocks_of(content):
+            if contents.type_of(block) != "tool_result":
+                continue
+            result, call = block.get("content"), block.get("tool_use_id")
+            if result.__class__ is str and child_id in result[:200] and call.__class__ is str:
+                return call
+    return None
+
+
+def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:
+    """What stood in for all that was said before, when that became too much for the model."""
+    # Both histories tell a summary; what is shown lacks what is put around it for the model.
+    sent = [plain_text(entry) for entry in timeline if isinstance(entry, Message) and _is_summary(entry)]
+    found: list[Summary] = []
+    last: str | None = None
+    for entry in timeline:
+        text = None
+        if not isinstance(entry, Message):
+            text = _condensed(entry) if entry.name == "say:condense_context" else None
+            text = None if text is None or any(text in longer for longer in sent) else text
+        elif _is_summary(entry):
+            text = plain_text(entry)
+        else:
+            last = entry.id
+        if text:
+            found.append(Summary(text=text, kind="system", at=entry.at, message_id=last))
+    return found
+
+
+def _is_summary(message: Message) -> bool:
+    return message.extra.get("isSummary") is True
+
+
+def _condensed(event: Event) -> str | None:
+    told = event.data.get("contextCondense")
+    text = told.get("summary") if told.__class__ is dict else None
+    return text if text.__class__ is str and text else None

@@ -1,0 +1,148 @@
+"""The files of a task: in its folder, beside the one that was named, and in the folders above it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import ids, jsonstream, yamltext
+from agent_journal.errors import UnreadableSource
+from agent_journal.notes import Kind
+from agent_journal.peek import Peek
+from agent_journal.readers.roo_code.names import (
+    API_FILE,
+    EXTENSIONS,
+    ITEM_FILE,
+    METADATA_FILE,
+    OLD_FILE,
+    UI_FILE,
+)
+from agent_journal.readers.roo_code.signs import API, ITEM, METADATA, UI, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+_NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA}
+# Where all tasks are listed: before each had a file of its own for that, and in Cline still.
+_INDEXES = (("..", "_index.json"), ("..", "..", "state", "taskHistory.json"))
+_MODES = ("..", "..", "settings", "custom_modes.yaml")
+# An id is a UUID, or the milliseconds at which the task began.
+_FEWEST_DIGITS = 10
+
+
+class Files:
+    """What there is of a task."""
+
+    def __init__(self, source: Source, note: Notes) -> None:
+        self._source = source
+        self._note = note
+        self._found: dict[str, Source] = {}
+        if source.is_folder or source.name in (*_NAMES, OLD_FILE):
+            for name, kind in _NAMES.items():
+                if (file := self._beside(name)) is not None:
+                    self._found[kind] = file
+            self._find_old()
+        elif (alone := kind_of(Peek(source))) is not None:
+            self._found[alone] = source
+        if not self._found:
+            raise UnreadableSource(source.label, "no file in it is one of a task")
+
+    def _beside(self, *names: str) -> Source | None:
+        return self._source if names == (self._source.name,) else self._source.companion(*names)
+
+    def _find_old(self) -> None:
+        """Take a file of the first versions for what is in it, unless there is a newer one for that."""
+        old = self._beside(OLD_FILE)
+        kind = None if old is None else self._kind_of(old)
+        if old is not None and kind is not None:
+            self._found.setdefault(kind, old)
+
+    def _kind_of(self, file: Source) -> str | None:
+        try:
+            return kind_of(Peek(file))
+        except UnreadableSource as error:
+            self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
+            return None
+
+    def note_of(self, kind: str) -> Notes:
+        """Notes about one of the files."""
+        file = self._found.get(kind)
+        return self._note if file is None else self._note.about(file.label)
+
+    def history(self, kind: str) -> list[tuple[int, Any]]:
+        """The records of one of the histories, with their places."""
+        file = self._found.get(kind)
+        return [] if file is None else list(self._elements(file))
+
+    def _elements(self, file: Source) -> Iterator[tuple[int, Any]]:
+        note = self._note.about(file.label)
+        try:
+            yield from jsonstream.elements(file, note)
+        except UnreadableSource as error:
+            note(Kind.UNREADABLE_FILE, "", error.reason)
+
+    def whole(self, kind: str) -> dict[str, Any]:
+        """The object that a small file is; empty if there is none."""
+        file = self._found.get(kind)
+        if file is None:
+            return {}
+        note = self._note.about(file.label)
+        try:
+            value = jsonstream.load(file, note)
+        except UnreadableSource as error:
+            note(Kind.UNREADABLE_FILE, "", error.reason)
+            return {}
+        if value.__class__ is dict:
+            return value
+        if value is not jsonstream.BAD:
+            note(Kind.BAD_RECORD, "", f"it is {type(value).__name__}, not an object")
+        return {}
+
+    @property
+    def task_id(self) -> str | None:
+        """The name of the task's folder, if it is an id."""
+        steps = self._source.label.replace("\\", "/").rstrip("/").split("/")
+        if not self._source.is_folder:
+            del steps[-1:]
+        name = steps[-1] if steps else ""
+        is_id = ids.is_uuid(name) or (name.isascii() and name.isdigit() and len(name) >= _FEWEST_DIGITS)
+        return name if name and (is_id or steps[-2:-1] == ["tasks"]) else None
+
+    @property
+    def extension(self) -> str | None:
+        """The extension in whose folder the task lies."""
+        steps = self._source.label.replace("\\", "/").lower().split("/")
+        known = (EXTENSIONS[step] for step in steps if step in EXTENSIONS)
+        return next(known, EXTENSIONS["saoudrizwan.claude-dev"] if ".cline" in steps else None)
+
+    def listed(self, task_id: str) -> dict[str, Any]:
+        """What an index of all tasks says of this one; empty if there is none."""
+        for place in _INDEXES:
+            index = self._source.companion(*place)
+            if index is None:
+                continue
+            note = self._note.about(index.label)
+            try:
+                key = None if Peek(index).opening == "[" else "entries"
+                for _, item in jsonstream.elements(index, note, key):
+                    if item.__class__ is dict and item.get("id") == task_id:
+                        return item
+            except UnreadableSource as error:
+                note(Kind.UNREADABLE_FILE, "", error.reason)
+        return {}
+
+    def custom_modes(self) -> list[dict[str, Any]]:
+        """The modes that the person has defined, as they are now."""
+        file = self._source.companion(*_MODES)
+        settings = None if file is None else yamltext.load(file, self._note)
+        modes = settings.get("customModes") if settings.__class__ is dict else None
+        return [mode for mode in modes if mode.__class__ is dict] if modes.__class__ is list else []
+
+    def of_parent(self, parent_id: str) -> Iterator[tuple[int, Any]]:
+        """What went to and from the model in the task that began this one."""
+        file = self._source.companion("..", parent_id, API_FILE)
+        if file is None:
+            return iter(())
+        return self._elements(file)

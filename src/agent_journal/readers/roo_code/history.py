@@ -1,0 +1,244 @@
+"""What went to and from the model: `api_conversation_history.json`, one message after the other.
+
+Its content is in Anthropic's form, whatever model was asked. In tasks of the time before native tool calls,
+calls stand in the model's text and results in the text that answers it; both are found there and linked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
+
+from agent_journal import ids, roles
+from agent_journal.fields import Fields
+from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.notes import Kind
+from agent_journal.readers.roo_code import content as contents
+from agent_journal.readers.roo_code import markup, spent
+
+if TYPE_CHECKING:
+    from agent_journal.model import Part, Usage
+    from agent_journal.notes import Notes
+
+# What begins a result that is not written as a block of its own; the whole is in its `extra`.
+_HEAD = "head"
+# How OpenRouter gives what models of any vendor thought.
+_DETAILS = "reasoning_details"
+
+
+class Said(NamedTuple):
+    """A message, and when it was said in milliseconds, if the source tells."""
+
+    message: Message
+    ts: int | None
+
+
+class History:
+    """Makes a message of each record, and remembers what later ones refer to."""
+
+    def __init__(self, task_id: str, note: Notes, *, is_native: bool = False) -> None:
+        self.modes: list[str] = []
+        self.folder: str | None = None
+        self.by_place = 0
+        """How many results were linked to their calls by where they stand."""
+        self._task_id = task_id
+        self._note = note
+        self._ids: set[str] = set()
+        self._model: str | None = None
+        self._is_native = is_native
+        self._calls: list[ToolCall] = []
+
+    def said(self, record: Any, index: int) -> Said | None:
+        """The message that a record is; None, and a note, if it is nothing like one."""
+        where = f"[{index}]"
+        if record.__class__ is not dict:
+            self._note(Kind.BAD_RECORD, where, f"it is {type(record).__name__}, not an object")
+            return None
+        fields = Fields(record, self._note, where)
+        role = roles.role(fields.look("role"))
+        if role is None:
+            self._note(Kind.UNKNOWN_TYPE, where, f"role {str(fields.look('role'))[:40]!r}")
+        elif fields.look("role") == role:
+            fields.drop("role")
+        ts = fields.look("ts")
+        at = fields.moment("ts")
+        ts = ts if ts.__class__ is int and at is not None else None
+        parts, native = self._content(fields, is_answer=role == "assistant")
+        message_id, made_id = self._identified(fields, role, ts, index)
+        if role == "assistant":
+            self._name_calls(parts, message_id)
+        message = Message(
+            id=message_id,
+            made_id=made_id,
+            role=role or "user",
+            at=at,
+            model=self._model_of(fields) if role == "assistant" else None,
+            hidden=fields.look("isSummary") is True or fields.look("isTruncationMarker") is True,
+            response_id=message_id if role == "assistant" and not made_id else None,
+            parts=parts,
+            usage=_metered(fields, message_id),
+            native=native,
+            extra=fields.rest(),
+        )
+        return Said(message, ts)
+
+    def _identified(self, fields: Fields, role: str | None, ts: int | None, index: int) -> tuple[str, bool]:
+        """Its id, and whether that was made; that of an answer was given to it by the model's vendor."""
+        stated = fields.text("id")
+        if stated and stated not in self._ids:
+            self._ids.add(stated)
+            return stated, False
+        if stated:
+            fields.keep("id", stated)
+        made = ids.made(self._task_id, role, ts, index if ts is None else None)
+        if made in self._ids:
+            made = ids.made(self._task_id, role, ts, index, stated)
+        self._ids.add(made)
+        return made, True
+
+    def _model_of(self, fields: Fields) -> str | None:
+        info = fields.nested("modelInfo")
+        if info is None:
+            return self._model
+        self._learn_mode(info.look("mode"))
+        return info.text("modelId" if info.has("modelId") else "id") or self._model
+
+    def _learn_mode(self, mode: Any) -> None:
+        if isinstance(mode, str) and mode and mode not in self.modes[-1:]:
+            self.modes.append(mode)
+
+    def _content(self, fields: Fields, *, is_answer: bool) -> tuple[list[Part], Any]:
+        """The parts, and the content itself unless they tell it exactly."""
+        content = fields.take("content")
+        if content is None and fields.look("type") == "reasoning":
+            fields.drop("type")
+            return [contents.reasoning(fields)], None
+        raw = contents.blocks_of(content)
+        parts = self._answer(raw, fields) if is_answer else self._prompt(raw, fields)
+        return parts, None if content is None else contents.native(content, parts)
+
+    def _answer(self, raw: list[Any], fields: Fields) -> list[Part]:
+        """What the model said; once it has called a tool natively, XML in its text is nothing but text."""
+        self._is_native = self._is_native or any(contents.type_of(block) == "tool_use" for block in raw)
+        parts: list[Part] = []
+        for block in raw:
+            text = None if self._is_native else contents.text_of(block)
+            if text is None or "</" not in text:
+                parts.append(contents.part_of(block, self._note, fields.where))
+            else:
+                parts += contents.in_text(text)
+        return self._thoughts_beside(parts, fields) + parts
+
+    def _thoughts_beside(self, parts: list[Part], fields: Fields) -> list[Part]:
+        """What the model thought, if a record says it beside its content and not in it."""
+        if any(part.__class__ is Reasoning for part in parts):
+            return []
+        if fields.look("reasoning_content").__class__ is str:
+            return [Reasoning(text=fields.text("reasoning_content"))]
+        details = fields.look(_DETAILS)
+        if _are_details(details):
+            fields.drop(_DETAILS)
+        else:
+            details = _take_details(parts)
+        return [contents.detail(Fields(detail, self._note, fields.where)) for detail in details]
+
+    def _name_calls(self, parts: list[Part], message_id: str) -> None:
+        """Give an id to calls that have none, by which their results are linked to them."""
+        self._calls = []
+        for place, part in enumerate(parts):
+            if isinstance(part, ToolCall):
+                named = (
+                    part if part.call_id is not None else replace(part, call_id=ids.made(message_id, place))
+                )
+                parts[place] = named
+                self._calls.append(named)
+
+    def _prompt(self, raw: list[Any], fields: Fields) -> list[Part]:
+        """What the person said and what tools answered."""
+        parts: list[Part] = []
+        for block in raw:
+            text = contents.text_of(block)
+            if text is None:
+                _add(parts, contents.part_of(block, self._note, fields.where))
+            elif rest := self._without_environment(text, fields):
+                self._add_text(parts, rest, block, fields)
+        return parts
+
+    def _without_environment(self, text: str, fields: Fields) -> str:
+        """The text without what the extension tells of the environment; that stays beside the message."""
+        if "<environment_details>" not in text or fields.has("environment_details"):
+            return text
+        rest, environment = markup.without_environment(text)
+        if environment is None:
+            return text
+        fields.keep("environment_details", environment.text)
+        self._model = environment.model or self._model
+        self._learn_mode(environment.mode)
+        self.folder = self.folder or environment.folder
+        return rest
+
+    def _add_text(self, parts: list[Part], text: str, block: Any, fields: Fields) -> None:
+        head = markup.head_of_result(text)
+        if head is not None:
+            parts.append(self._result(*head, fields))
+        elif (result := _open_result(parts)) is not None and result.output == "":
+            parts[-1] = replace(result, output=text, is_error=markup.is_failure(text))
+        else:
+            parts.append(contents.words(text, block))
+
+    def _result(self, name: str, head: str, behind: str, fields: Fields) -> ToolResult:
+        """The result that a text begins; its call is the one of that name in the message before."""
+        call = next((call for call in self._calls if call.name == name), None)
+        if call is None:
+            self._note(Kind.UNLINKED_RESULT, fields.where, head[:60])
+        else:
+            self.by_place += 1
+        output = behind.removeprefix("\n")
+        return ToolResult(
+            call_id=None if call is None else call.call_id,
+            name=name,
+            output=output,
+            is_error=markup.is_failure(output),
+            extra={_HEAD: head},
+        )
+
+
+def _metered(fields: Fields, key: str) -> Usage | None:
+    """What a record states of its tokens; that stays, for what was shown may tell more."""
+    metrics = fields.look("metrics")
+    if metrics.__class__ is not dict:
+        return None
+    stated = {name: dict(value) if value.__class__ is dict else value for name, value in metrics.items()}
+    return spent.metered(Fields(stated, fields.note, fields.where), key)
+
+
+def _are_details(value: Any) -> bool:
+    return value.__class__ is list and all(detail.__class__ is dict for detail in value)
+
+
+def _take_details(parts: list[Part]) -> list[Any]:
+    """What Cline keeps of the thoughts of a model with what it said then."""
+    for place, part in enumerate(parts):
+        if isinstance(part, Text) and _are_details(part.extra.get(_DETAILS)):
+            left = {name: value for name, value in part.extra.items() if name != _DETAILS}
+            parts[place] = replace(part, extra=left)
+            return list(part.extra[_DETAILS])
+    return []
+
+
+def _open_result(parts: list[Part]) -> ToolResult | None:
+    """The result before, if it has a head, to which what follows belongs."""
+    last = parts[-1] if parts else None
+    return last if isinstance(last, ToolResult) and _HEAD in last.extra else None
+
+
+def _add(parts: list[Part], part: Part) -> None:
+    """Put a part at the end; pictures go into the result whose output they are."""
+    result = _open_result(parts)
+    if result is None or not isinstance(part, Media):
+        parts.append(part)
+        return
+    before = result.output
+    said = before if isinstance(before, list) else [Text(text=before)] if before else []
+    parts[-1] = replace(result, output=[*said, part])

@@ -1,0 +1,135 @@
+"""What things are called: the files of a task, the extensions that write them, their tools, their homes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_journal.model import ToolKind
+
+API_FILE, UI_FILE, ITEM_FILE, METADATA_FILE = (
+    "api_conversation_history.json",
+    "ui_messages.json",
+    "history_item.json",
+    "task_metadata.json",
+)
+# The first versions had one file of this name for what is shown, and some for what went to the model.
+OLD_FILE = "claude_messages.json"
+SESSION_SUFFIX = ".messages.json"
+
+ROO, CLINE, KILO = "roo-code", "cline", "kilo-code"
+# Each extension's folder in an editor's global storage, in the spelling of any file system.
+EXTENSIONS = {
+    "rooveterinaryinc.roo-cline": ROO,
+    "rooveterinaryinc.roo-code-nightly": ROO,
+    "saoudrizwan.claude-dev": CLINE,
+    "kilocode.kilo-code": KILO,
+}
+
+# VS Code and its relatives (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder before `User`.
+_STORAGES = (
+    "~/.config/*/User/globalStorage",
+    "~/Library/Application Support/*/User/globalStorage",
+    "%APPDATA%/*/User/globalStorage",
+    # Where an editor works on another machine: `.vscode-server`, `.cursor-server`, `.vscode-remote`, …
+    "~/.*/data/User/globalStorage",
+    "~/.local/share/code-server/User/globalStorage",
+)
+HOMES = (
+    *(f"{storage}/{extension}/tasks/*" for extension in EXTENSIONS for storage in _STORAGES),
+    # Cline outside of an editor, and since 2026 also inside.
+    "~/.cline/data/tasks/*",
+    "~/.cline/data/sessions/*",
+)
+
+# What the extensions keep beside their tasks: indexes, settings, the repositories of checkpoints.
+COMPANIONS = (
+    "*/tasks/_index.json",
+    "*/state/taskHistory.json",
+    "*/settings/custom_modes.yaml",
+    "*/settings/*mcp_settings.json",
+    "*/checkpoints/*",
+    f"*/tasks/*/{API_FILE}.*",
+    f"*/tasks/*/{UI_FILE}.*",
+    "*/tasks/*/context_history.json",
+    "*/tasks/*/focus_chain*.md",
+)
+
+TOOL_KINDS: dict[str, ToolKind] = {
+    "execute_command": "shell",
+    "read_command_output": "shell",
+    "read_file": "read",
+    "list_files": "read",
+    "list_code_definition_names": "read",
+    "fetch_instructions": "read",
+    "write_to_file": "write",
+    "new_rule": "write",
+    "apply_diff": "edit",
+    "insert_content": "edit",
+    "search_and_replace": "edit",
+    "search_replace": "edit",
+    "replace_in_file": "edit",
+    "edit": "edit",
+    "edit_file": "edit",
+    "fast_edit_file": "edit",
+    "apply_patch": "edit",
+    "delete_file": "edit",
+    "search_files": "search",
+    "codebase_search": "search",
+    "browser_action": "web",
+    "web_fetch": "web",
+    "web_search": "web",
+    "use_mcp_tool": "mcp",
+    "access_mcp_resource": "mcp",
+    "new_task": "agent",
+    "use_subagents": "agent",
+    "update_todo_list": "plan",
+    "focus_chain": "plan",
+    "switch_mode": "plan",
+    "plan_mode_respond": "plan",
+    "generate_image": "media",
+    # Cline's sessions.
+    "run_commands": "shell",
+    "read_files": "read",
+    "editor": "edit",
+    "search_codebase": "search",
+    "fetch_web_content": "web",
+    "spawn_agent": "agent",
+    # What the person is shown of a call.
+    "readFile": "read",
+    "listFilesTopLevel": "read",
+    "listFilesRecursive": "read",
+    "listCodeDefinitionNames": "read",
+    "newFileCreated": "write",
+    "editedExistingFile": "edit",
+    "appliedDiff": "edit",
+    "insertContent": "edit",
+    "searchAndReplace": "edit",
+    "fileDeleted": "edit",
+    "searchFiles": "search",
+    "codebaseSearch": "search",
+    "webFetch": "web",
+    "webSearch": "web",
+    "newTask": "agent",
+    "finishTask": "agent",
+    "switchMode": "plan",
+    "updateTodoList": "plan",
+    "imageGenerated": "media",
+    "generateImage": "media",
+}
+_NEVER_XML = ("run_commands", "read_files", "editor", "search_codebase", "fetch_web_content", "spawn_agent")
+# Tools that the model called by XML in its text; the last of these versions was of late 2025.
+XML_TOOLS = (
+    *(name for name in TOOL_KINDS if name.islower() and name not in _NEVER_XML),
+    "ask_followup_question",
+    "attempt_completion",
+    "act_mode_respond",
+    "load_mcp_documentation",
+    "run_slash_command",
+    "condense",
+    "summarize_task",
+    "report_bug",
+    "use_skill",
+    "skill",
+    "custom_tool",
+)

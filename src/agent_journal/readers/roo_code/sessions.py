@@ -1,0 +1,110 @@
+"""Sessions of Cline since 2026: a folder with one file of messages for each agent, and a manifest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import jsonstream, tree
+from agent_journal.errors import UnreadableSource
+from agent_journal.fields import Fields
+from agent_journal.model import Conversation, Link
+from agent_journal.notes import Kind
+from agent_journal.readers.roo_code.facts import short, span
+from agent_journal.readers.roo_code.history import History
+from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Message
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+
+def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+    """One conversation of each agent of a session."""
+    if not source.is_folder:
+        yield _conversation(source, note, name)
+        return
+    for file in source.children():
+        if not file.is_folder and file.name.endswith(SESSION_SUFFIX):
+            try:
+                yield _conversation(file, note.about(file.label), name)
+            except UnreadableSource as error:
+                note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _conversation(file: Source, note: Notes, name: str) -> Conversation:
+    whole, records = _parts(file, note)
+    stem = file.name.removesuffix(SESSION_SUFFIX)
+    session_id = whole.text("sessionId") or stem
+    manifest = _manifest(file, session_id, note)
+    root = _root(file, session_id, manifest)
+    history = History(session_id, note, is_native=True)
+    said = [one.message for index, record in records if (one := history.said(record, index)) is not None]
+    if not said and not manifest.rest():
+        raise UnreadableSource(file.label, "no message in it could be read")
+    agent = whole.text("agent")
+    started_at, updated_at = span(said)
+    stated = manifest.nested("metadata")
+    title = (None if stated is None else stated.text("title")) or short(
+        manifest.look("prompt") or _first(said)
+    )
+    extra = whole.rest()
+    return Conversation(
+        id=session_id,
+        source=name,
+        title=title,
+        started_at=manifest.moment("started_at") or manifest.moment("created_at") or started_at,
+        updated_at=updated_at or whole.moment("updated_at"),
+        model=next((one.model for one in said if one.model), None) or manifest.text("model"),
+        cwd=manifest.text("cwd"),
+        shape="list",
+        link=None if root is None else Link(conversation_id=root, relation="subagent"),
+        timeline=list(said),
+        platform={"extension": CLINE, **({} if agent is None else {"agent": agent})},
+        extra=extra | ({"manifest": left} if (left := manifest.rest()) else {}),
+    )
+
+
+def _parts(file: Source, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
+    """What a file says, and its messages; of a damaged one those that are left."""
+    records: list[tuple[int, Any]] = []
+    whole: dict[str, Any] = {}
+    for key, index, value in jsonstream.members(file, note):
+        if key == "messages" and index is not None:
+            records.append((index, value))
+        elif index is None:
+            whole[key] = value
+        else:
+            whole.setdefault(key, []).append(value)
+    whole.pop("version", None)
+    return Fields(whole, note, ""), records
+
+
+def _manifest(file: Source, session_id: str, note: Notes) -> Fields:
+    """What is known of the whole session; only its first agent's file has one."""
+    beside = file.companion(f"{session_id}.json")
+    value: Any = None
+    if beside is not None:
+        try:
+            value = jsonstream.load(beside, note.about(beside.label))
+        except UnreadableSource as error:
+            note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+    fields = Fields(value if value.__class__ is dict else {}, note, "manifest")
+    if fields.look("session_id") == session_id:
+        fields.drop("session_id")
+    return fields
+
+
+def _root(file: Source, session_id: str, manifest: Fields) -> str | None:
+    """The session that an agent works for: the one that its folder is called by."""
+    steps = file.label.replace("\\", "/").split("/")
+    folder = steps[-2] if len(steps) > 1 else ""
+    if manifest.rest() or not folder or folder == session_id:
+        return None
+    return folder if file.companion(f"{folder}{SESSION_SUFFIX}") is not None else None
+
+
+def _first(said: list[Message]) -> str | None:
+    return next((tree.plain_text(one) for one in said if one.role == "user"), None)

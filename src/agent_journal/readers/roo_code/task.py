@@ -1,0 +1,198 @@
+"""A whole task: its histories become one timeline, and the conversation they are is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agent_journal import ids
+from agent_journal.errors import UnreadableSource
+from agent_journal.model import Conversation, Message
+from agent_journal.notes import Kind
+from agent_journal.readers.roo_code import facts, merging, shown, spent
+from agent_journal.readers.roo_code.files import Files
+from agent_journal.readers.roo_code.history import History, Said
+from agent_journal.readers.roo_code.signs import API, UI
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from agent_journal.model import Event, Usage
+    from agent_journal.notes import Notes
+    from agent_journal.readers.roo_code.shown import Record
+    from agent_journal.source import Source
+
+
+def conversation(source: Source, note: Notes, name: str) -> Conversation:
+    """The conversation that a task is."""
+    files = Files(source, note)
+    known = facts.Facts(files, note)
+    raw_said, raw_shown = files.history(API), files.history(UI)
+    if not (raw_said or raw_shown or known.task or known.files_in_context):
+        raise UnreadableSource(source.label, "nothing in it was said in a task")
+    records = shown.records(raw_shown, files.note_of(UI))
+    task_id = known.task_id or _made_id(name, records, raw_said)
+    if known.task_id is None:
+        note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
+    history = History(task_id, files.note_of(API))
+    said = [one for index, record in raw_said if (one := history.said(record, index)) is not None]
+    merged = Timeline(records, said, files.note_of(UI))
+    timeline = merged.entries()
+    _count_totals(timeline, known.total(f"{task_id}:total"))
+    _note_guesses(history.by_place + merged.by_place, note)
+    known.learn(history.modes or _modes_shown(records), history.folder, records)
+    return _conversation(name, task_id, known, timeline)
+
+
+def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -> str:
+    """An id for a task of which none is known: of when it began and of its first words."""
+    if records:
+        return ids.made(name, records[0].id, records[0].text)
+    first = raw[0][1] if raw else None
+    return ids.made(name, str(first)[:1000])
+
+
+def _conversation(
+    name: str, task_id: str, known: facts.Facts, timeline: list[Message | Event]
+) -> Conversation:
+    messages = [entry for entry in timeline if isinstance(entry, Message)]
+    first = next((message for message in messages if message.role == "user"), None)
+    started_at, updated_at = facts.span(timeline)
+    environment = known.environment()
+    return Conversation(
+        id=task_id,
+        made_id=known.task_id is None,
+        source=name,
+        title=known.title(first),
+        started_at=started_at or known.began_at(),
+        updated_at=updated_at or known.touched_at(),
+        app_version=environment.get("cline_version"),
+        model=next((message.model for message in messages if message.model), None) or known.model,
+        cwd=known.folder,
+        editor=environment.get("host_name"),
+        os=environment.get("os_name"),
+        shape="list",
+        link=known.link(),
+        timeline=timeline,
+        summaries=facts.summaries(timeline),
+        platform=known.platform(),
+        context=known.context(),
+        extra=known.rest(),
+    )
+
+
+def _modes_shown(records: Sequence[Record]) -> list[str]:
+    modes = (record.model_info("mode") for record in records)
+    return list(dict.fromkeys(mode for mode in modes if mode is not None))
+
+
+class Timeline:
+    """Puts the histories together: each thing is said once, and what a request cost is with its answer."""
+
+    def __init__(self, records: list[Record], said: list[Said], note: Notes) -> None:
+        self._merged = merging.together(records, said)
+        self._turns = merging.Turns(self._merged)
+        self._first = records[0] if records else None
+        self._speaker = shown.Speaker(self._first)
+        self._note = note
+        self._unpaid: Usage | None = None
+        self._model: str | None = None
+        self._last_answer: int | None = None
+        self._entries: list[Message | Event] = []
+        self._untimed = 0
+
+    @property
+    def by_place(self) -> int:
+        """How many results that were shown were linked to the call before them."""
+        return self._speaker.by_place
+
+    def entries(self) -> list[Message | Event]:
+        """All messages and events."""
+        at: str | None = None
+        for place, entry in enumerate(self._merged):
+            if isinstance(entry, Said):
+                self._add(self._completed(entry.message, at), pays=not entry.message.hidden)
+                continue
+            at = entry.at or at
+            self._model = entry.model_info("modelId") or self._model
+            if (usage := entry.usage(self._note)) is not None:
+                self._unpaid = spent.added(self._unpaid, usage)
+            said = self._said(entry, place)
+            self._add(entry.event() if said is None else said, pays=not self._turns.is_answered(place))
+        self._settle()
+        return self._entries
+
+    def _completed(self, message: Message, at: str | None) -> Message:
+        """The message with the time and the model that only what was shown before it tells."""
+        if message.at is None and at is not None:
+            message = replace(message, at=at)
+            self._untimed += 1
+        if message.model is None and self._model is not None and message.role == "assistant":
+            message = replace(message, model=self._model)
+        return message
+
+    def _said(self, record: Record, place: int) -> Message | None:
+        """The message that a record is, if nothing else tells what it says."""
+        is_answered = self._turns.is_answered(place)
+        is_thought = record.name == shown.REASONING and not self._turns.has_thoughts(place)
+        if is_answered and not is_thought and record is not self._first and record.name != shown.FEEDBACK:
+            return None
+        message = self._speaker.message(record)
+        if message is not None and message.role == "user":
+            return None if self._turns.is_told(place, record.text) else message
+        return None if self._is_superseded(record, place) else message
+
+    def _is_superseded(self, record: Record, place: int) -> bool:
+        """Whether a record that was still being written is followed by one that says all of it."""
+        following = self._merged[place + 1] if place + 1 < len(self._merged) else None
+        if not record.is_partial or following is None or isinstance(following, Said):
+            return False
+        return following.name == record.name and (following.text or "").startswith(
+            (record.text or "").rstrip(".")
+        )
+
+    def _add(self, entry: Message | Event, *, pays: bool) -> None:
+        """Put an entry at the end; to an answer what the requests before it cost."""
+        if pays and isinstance(entry, Message) and entry.role == "assistant":
+            if self._unpaid is not None:
+                entry, self._unpaid = replace(entry, usage=self._unpaid), None
+            self._last_answer = len(self._entries)
+        self._entries.append(entry)
+
+    def _settle(self) -> None:
+        """Put what requests at the end cost, that were never answered, to the last answer."""
+        if self._untimed:
+            detail = f"messages without a time have that of what was shown before: {self._untimed}"
+            self._note(Kind.MISSING_TIME, "", detail)
+        if self._unpaid is None:
+            return
+        if self._last_answer is None:
+            self._note(Kind.PARTIAL_USAGE, "", "requests that were not answered are not counted")
+            return
+        answer = self._entries[self._last_answer]
+        if isinstance(answer, Message):
+            self._entries[self._last_answer] = replace(answer, usage=spent.added(answer.usage, self._unpaid))
+
+
+def _count_totals(timeline: list[Message | Event], total: Usage | None) -> None:
+    """Where no request tells what it cost, the last answer has the sums of the task."""
+    answers = [
+        place
+        for place, entry in enumerate(timeline)
+        if isinstance(entry, Message) and entry.role == "assistant"
+    ]
+    if total is None or not answers:
+        return
+    messages = [entry for entry in timeline if isinstance(entry, Message)]
+    if any(message.usage is not None for message in messages):
+        return
+    last = timeline[answers[-1]]
+    if isinstance(last, Message):
+        timeline[answers[-1]] = replace(last, usage=total)
+
+
+def _note_guesses(count: int, note: Notes) -> None:
+    if count:
+        note(Kind.GUESSED_LINK, "", f"results linked to calls by where they stand: {count}")
