@@ -553,7 +553,7 @@ def test_structure_tells_the_extension(tmp_path: Path, files: dict[str, Any], ex
 def test_homes_are_of_every_system_and_extension() -> None:
     homes = "\n".join(roo_code.INFO.homes)
     for start in ("~/.config/*", "~/Library/Application Support/*", "%APPDATA%/*", "~/.*/data"):
-        for extension in ("rooveterinaryinc.roo-cline", "saoudrizwan.claude-dev", "kilocode.kilo-code"):
+        for extension in ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code"):
             assert f"{start}/User/globalStorage/{extension}/tasks/*" in homes
 
 

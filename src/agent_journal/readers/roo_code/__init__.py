@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INFO = ReaderInfo(
     name="roo-code",
-    title="Roo Code",
+    title="Roo Code, Cline, Kilo Code",
     versions=(TASK, SESSION, DOCUMENTED),
     revision=1,
     names={"unified": "roo_code", "pam": "roo-code", "record": "roo-code"},

@@ -26,6 +26,8 @@ EXTENSIONS = {
     "kilocode.kilo-code": KILO,
 }
 
+# `roo-cline`, and the nightly build's `roo-code-nightly`.
+_FOLDERS = ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code")
 # VS Code and its relatives (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder before `User`.
 _STORAGES = (
     "~/.config/*/User/globalStorage",
@@ -36,7 +38,7 @@ _STORAGES = (
     "~/.local/share/code-server/User/globalStorage",
 )
 HOMES = (
-    *(f"{storage}/{extension}/tasks/*" for extension in EXTENSIONS for storage in _STORAGES),
+    *(f"{storage}/{folder}/tasks/*" for folder in _FOLDERS for storage in _STORAGES),
     # Cline outside of an editor, and since 2026 also inside.
     "~/.cline/data/tasks/*",
     "~/.cline/data/sessions/*",
