@@ -1,0 +1,69 @@
+"""Continue (extension for VS Code and JetBrains, and its command line): one JSON file per session.
+
+Beside the sessions lie an index with their dates, the configuration with the models, and logs of
+events, which alone tell when something was said, and which stand for sessions that were deleted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.continue_dev.names import SOURCE, TOOL_KINDS
+from agent_journal.readers.continue_dev.signs import DOCUMENT, LIST, LOG, SESSION, STEPS, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="Continue",
+    versions=(SESSION, LOG, STEPS, LIST, DOCUMENT),
+    revision=1,
+    names={"unified": "continue_dev", "pam": "continue", "record": "continue"},
+    config_key="continue",
+    env=("AJ_CONTINUE_PATH", "CONTINUE_GLOBAL_DIR"),
+    # The same folder on Linux, macOS and Windows.
+    homes=(
+        "~/.continue/sessions",
+        "~/.continue/dev_data/*/chatInteraction.jsonl",
+        "~/.continue/dev_data/*/editInteraction.jsonl",
+    ),
+    companions=("*/.continue/config.yaml", "*/.continue/config.json", "*/dev_data/devdata.sqlite"),
+    tool_kinds=TOOL_KINDS,
+    required=("session.session_id", "messages", "platform.model"),
+    resume="cn --fork {id}",
+    evidence=(
+        "the vendor's public source as of June 2026, with its history since 2023; no samples from the field; "
+        "verified November 2026"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim sessions, the folder they lie in and the one above it, their index, and the logs."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield every conversation of a folder, a session or a log."""
+    # imported when something is read
+    from agent_journal.readers.continue_dev import documents, folder, logs, steps  # noqa: PLC0415
+
+    if source.is_folder:
+        return folder.read_folder(source, note)
+    match version:
+        case "dev-data":
+            return logs.read_log(source, note)
+        case "steps":
+            return steps.read_session(source, note)
+        case "document":
+            return documents.read_documents(source, note)
+        case "index":
+            return folder.read_index(source, note)
+    return folder.read_session(source, note)

@@ -1,0 +1,82 @@
+"""The models that a person has configured: sessions call them by their titles.
+
+`config.yaml`, or `config.json` before 2025. Nothing else of it is taken: it holds keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal import jsonstream, yamltext
+from agent_journal.errors import UnreadableSource
+from agent_journal.notes import Kind
+from agent_journal.readers.continue_dev.values import objects, words
+
+if TYPE_CHECKING:
+    from agent_journal.model import Bag
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+YAML, JSON = "config.yaml", "config.json"
+
+
+class Configured(NamedTuple):
+    """A model as the configuration has it."""
+
+    name: str | None
+    provider: str | None
+    model: str
+    chats: bool
+
+    def told(self) -> Bag:
+        """What there is to say about it."""
+        told = {"name": self.name, "provider": self.provider, "model": self.model}
+        return {key: value for key, value in told.items() if value is not None}
+
+
+class Models:
+    """The models of a configuration."""
+
+    def __init__(self, configured: list[Configured]) -> None:
+        self.configured = configured
+        self._by_name = {model.name: model.model for model in reversed(configured) if model.name}
+
+    def id_of(self, title: str | None) -> str | None:
+        """The model that a title stands for; the title itself if no such model is configured."""
+        return None if title is None else self._by_name.get(title, title)
+
+    @property
+    def usual(self) -> str | None:
+        """The model that answers if the person chooses none: the first one for chats."""
+        return next((model.model for model in self.configured if model.chats), None)
+
+
+def load(file: Source, note: Notes) -> Models:
+    """The models in a configuration file; none if it cannot be read."""
+    if file.name == YAML:
+        return of(yamltext.load(file, note))
+    about = note.about(file.label)
+    try:
+        return of(jsonstream.load(file, about))
+    except UnreadableSource as error:
+        about(Kind.UNREADABLE_FILE, "", error.reason)
+        return Models([])
+
+
+def of(config: Any) -> Models:
+    """The models that a configuration names."""
+    listed = config.get("models") if config.__class__ is dict else None
+    return Models([model for raw in objects(listed) if (model := _model(raw)) is not None])
+
+
+def _model(raw: Bag) -> Configured | None:
+    model = words(raw.get("model"))
+    if model is None:
+        return None  # `uses: anthropic/claude-4-sonnet`: a block that lies elsewhere
+    roles = raw.get("roles")
+    return Configured(
+        name=words(raw.get("name")) or words(raw.get("title")),
+        provider=words(raw.get("provider")),
+        model=model,
+        chats=roles.__class__ is not list or "chat" in roles,
+    )

@@ -1,0 +1,210 @@
+"""The items of a session's history: each has a message and what belongs to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import ids, times
+from agent_journal.fields import Fields
+from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text
+from agent_journal.notes import Kind
+from agent_journal.readers import _messages_openai as openai
+from agent_journal.readers.continue_dev import tokens
+from agent_journal.readers.continue_dev.context import Context
+from agent_journal.readers.continue_dev.names import SOURCE
+from agent_journal.readers.continue_dev.tools import Tools
+from agent_journal.readers.continue_dev.values import Bag, objects, same, words
+
+if TYPE_CHECKING:
+    from agent_journal.model import Part, Usage
+    from agent_journal.notes import Notes
+    from agent_journal.readers.continue_dev.config import Models
+    from agent_journal.readers.continue_dev.logged import Logged
+
+# A tuple: a role may be anything, also what has no hash.
+_ROLES = ("user", "assistant", "system", "tool")
+
+
+class History:
+    """Takes the items of a session one by one, and has the timeline they make."""
+
+    def __init__(
+        self, session_id: str, items: list[Any], models: Models, logged: Logged, note: Notes
+    ) -> None:
+        self.timeline: list[Message | Event] = []
+        self.summaries: list[Summary] = []
+        self.context = Context()
+        self.tools = Tools(_answered(items))
+        self._session_id = session_id
+        self._models = models
+        self._logged = logged
+        self._note = note
+        self._ids: set[str] = set()
+        for index, item in enumerate(items):
+            self._add(item, f"history[{index}]")
+
+    def _add(self, raw: Any, where: str) -> None:
+        if raw.__class__ is not dict or raw.get("message").__class__ is not dict:
+            self._note(Kind.WRONG_TYPE, where, "an item without a message")
+            made = self._made_id("item", raw)
+            self.timeline.append(Event(id=made, made_id=True, name="item", data={"value": raw}))
+            return
+        item = Fields(raw, self._note, where)
+        message = Fields(item.take("message"), self._note, where)
+        message_id, made_id = self._id(message)
+        said = self._said(message, item)
+        at, model, logged = self._told_elsewhere(item, said)
+        usage = self._usage(message, message_id)
+        self._summary(item, message_id, at)
+        role = message.look("role")
+        if role in _ROLES:
+            message.drop("role")
+        self.timeline.append(
+            Message(
+                id=message_id,
+                made_id=made_id,
+                role=_role(role),
+                at=at,
+                model=model or self._model_of(usage),
+                parts=said,
+                usage=usage,
+                extra={**item.rest(), **message.rest(), **logged},
+            )
+        )
+
+    def _id(self, message: Fields) -> tuple[str, bool]:
+        """The id of a message, or one made of what is said: the command line writes none."""
+        stated = words(message.look("id"))
+        if stated is not None and stated not in self._ids:
+            message.drop("id")
+            self._ids.add(stated)
+            return stated, False
+        if stated is not None:
+            self._note(Kind.DUPLICATE_ID, message.where, stated[:60])
+        return self._made_id(message.look("role"), message.look("content"), message.look("toolCallId")), True
+
+    def _made_id(self, *content: Any) -> str:
+        made = ids.made(SOURCE, self._session_id, *content)
+        count = 0
+        while made in self._ids:
+            count += 1
+            made = ids.made(SOURCE, self._session_id, count, *content)
+        self._ids.add(made)
+        return made
+
+    def _said(self, message: Fields, item: Fields) -> list[Part]:
+        """What a message says, with what was put beside it."""
+        content, role = message.take("content"), message.look("role")
+        if role == "tool":
+            return [self.tools.result(content, message), *self._beside(item, content)]
+        if role == "thinking":
+            thought = _thought(content, message)
+            return [thought, *self.tools.parts(message, item), *self._beside(item, content)]
+        if role not in _ROLES:
+            message.note(Kind.UNKNOWN_TYPE, message.where, f"role {str(role)[:40]!r}")
+        said = _content(content, message)
+        beside = self._beside(item, content)
+        return [*_reasoning(item), *said, *self.tools.parts(message, item), *beside]
+
+    def _beside(self, item: Fields, content: Any) -> list[Part]:
+        """The items of context, and what the editor knows of how they were chosen."""
+        editor = item.look("editorState")
+        if editor is not None:
+            self.context.add_mentions(editor)
+            if same(editor, content):
+                item.drop("editorState")  # the command line repeats what was said
+        return [self.context.part(each, item) for each in item.items("contextItems") or ()]
+
+    def _told_elsewhere(self, item: Fields, said: list[Part]) -> tuple[str | None, str | None, Bag]:
+        """When something was said and by which model, and what the logs say of it."""
+        at = next(
+            (times.moment(part.extra.get("startAt")) for part in said if isinstance(part, Reasoning)), None
+        )
+        logs = [*objects(item.look("promptLogs"))]
+        extra = self._logged.of_answer(logs)
+        if not extra and said:
+            extra = self._logged.of_result(said[0])
+        event: Bag = next(iter(extra.values()), {})
+        title = _model_in(logs[-1]) if logs else None
+        model = self._models.id_of(title or words(event.get("modelTitle")))
+        return at or times.moment(event.get("timestamp")), model, extra
+
+    def _usage(self, message: Fields, message_id: str) -> Usage | None:
+        found = tokens.usage(message.look("usage"), message_id)
+        if found is not None:
+            message.drop("usage")
+        return found
+
+    def _model_of(self, usage: Usage | None) -> str | None:
+        """The model that the command line names beside the tokens."""
+        return None if usage is None else words(usage.extra.get("model"))
+
+    def _summary(self, item: Fields, message_id: str, at: str | None) -> None:
+        text = words(item.look("conversationSummary"))
+        if text is not None:
+            item.drop("conversationSummary")
+            self.summaries.append(Summary(text=text, kind="system", at=at, message_id=message_id))
+
+
+def _answered(items: list[Any]) -> set[str]:
+    """The calls that messages of tools answer."""
+    messages = (item.get("message") for item in objects(items))
+    answers = (message for message in objects([*messages]) if message.get("role") == "tool")
+    return {call_id for message in answers if (call_id := words(message.get("toolCallId")))}
+
+
+def _role(word: Any) -> Any:
+    if word == "thinking":
+        return "assistant"
+    return word if word in _ROLES else "user"
+
+
+def _model_in(log: Bag) -> str | None:
+    """The model of a prompt: until 2025 its id among the options, then only its title."""
+    options = log.get("completionOptions")
+    stated = words(options.get("model")) if options.__class__ is dict else None
+    return stated or words(log.get("modelTitle"))
+
+
+def _thought(content: Any, message: Fields) -> Part:
+    """A message that is a thought; what is hidden comes encrypted, with a remark in its place."""
+    if content is not None and content.__class__ is not str:
+        parts = _content(content, message)
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        if len(texts) < len(parts):
+            message.keep("content", content)
+        content = "\n".join(texts)
+    return Reasoning(
+        text=content or None, signature=message.text("signature"), encrypted=message.text("redactedThinking")
+    )
+
+
+def _reasoning(item: Fields) -> list[Part]:
+    """Thoughts that came with the answer, between `<think>` and `</think>`."""
+    if item.look("reasoning").__class__ is not dict:
+        return []
+    thought = Fields(item.take("reasoning"), item.note, item.where)
+    return [Reasoning(text=thought.text("text"), extra=thought.rest())]
+
+
+def _content(content: Any, message: Fields) -> list[Part]:
+    if content.__class__ is not list:
+        return openai.content_parts(content, message.note, message.where)
+    return [_part(raw, message) for raw in content]
+
+
+def _part(raw: Any, message: Fields) -> Part:
+    if raw.__class__ is dict and raw.get("type") == "imageUrl":
+        return _image(Fields(raw, message.note, message.where), raw)
+    (part,) = openai.content_parts([raw], message.note, message.where)
+    return part
+
+
+def _image(part: Fields, raw: Bag) -> Part:
+    link = part.nested("imageUrl")
+    url = link.text("url") if link is not None else None
+    if url is None:
+        return Other(data=raw, name="imageUrl")
+    part.drop("type")
+    mime, data = openai.inline(url)
+    return Media(kind="image", mime=mime, data=data, ref=None if data else url, extra=part.rest())
