@@ -129,3 +129,18 @@ def test_usual_dates_are_understood_as_dateutil_does(
 )
 def test_numbers_that_are_no_date_are_none(text: str) -> None:
     assert times.from_locale(text) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "at"),
+    [
+        (10_000_000_000, "1970-04-26T17:46:40.000Z"),
+        (1_771_000_000_007, "2026-02-13T16:26:40.007Z"),
+        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+        # Not whole, or no longer milliseconds.
+        (1_771_000_000_000.5, "2026-02-13T16:26:40.0005Z"),
+        (1_771_000_000_000_000, "2026-02-13T16:26:40Z"),
+    ],
+)
+def test_milliseconds_have_three_digits(number: float, at: str) -> None:
+    assert times.from_epoch(number) == at
