@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -115,7 +115,34 @@ def test_dialect_of_a_record(api: str, request_body: Raw, response: Any) -> None
     assert api == only(record).requests[0].api
 
 
-@pytest.mark.parametrize("version", ["openai", "claude"])
+INPUT, CONTENTS = {"input": "Hello"}, {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+NEWER: dict[str, tuple[str, Raw, Any]] = {
+    "input": ("responses", INPUT, None),
+    "items": ("responses", {"input": [USER]}, None),
+    "instructions": ("responses", {"instructions": "x"}, None),
+    "a response before it": ("responses", {"previous_response_id": "resp_1"}, None),
+    "input, tools of Claude": ("responses", {**INPUT, "tools": [CLAUDE_TOOL]}, None),
+    "contents": ("gemini", CONTENTS, None),
+    "snake case": ("gemini", {"system_instruction": {"parts": []}}, None),
+    "camel case": ("gemini", {"systemInstruction": {"parts": []}}, None),
+    "nothing asked, a response": ("responses", {}, {"object": "response", "output": []}),
+    "nothing asked, events": ("responses", {}, sse({"type": "response.created", "response": {}})),
+    "nothing asked, candidates": ("gemini", {}, {"candidates": []}),
+    "nothing asked, chunks": ("gemini", {}, sse({"candidates": []})),
+    "nothing asked, a list": ("gemini", {}, [{"candidates": []}]),
+    "nothing asked, a message": ("claude", {}, {"type": "message", "content": []}),
+    "nothing asked, choices": ("openai", {}, {"choices": []}),
+    "messages and input": ("openai", {"messages": [USER], **INPUT}, None),
+    "messages and contents": ("openai", {"messages": [USER], **CONTENTS}, None),
+}
+
+
+@pytest.mark.parametrize(("api", "request_body", "response"), NEWER.values(), ids=NEWER.keys())
+def test_dialect_of_a_record_of_the_newer_apis(api: str, request_body: Raw, response: Any) -> None:
+    assert api == only({"request": request_body, "response": response}).requests[0].api
+
+
+@pytest.mark.parametrize("version", ["openai", "claude", "responses", "gemini"])
 def test_a_dialect_that_was_asked_for_is_every_record_s(version: str) -> None:
     records = [
         {"request": {"messages": [USER], **body}, "response": answer} for body, answer in CLAUDE.values()
@@ -189,6 +216,170 @@ def test_other_files_are_not_claimed(record: Raw) -> None:
     assert api_trace.sniff(Peek(Bytes(json.dumps(record).encode()))) is None
 
 
+def body_of(api: str) -> Raw:
+    """A whole answer, by each API."""
+    bodies: dict[str, Raw] = {
+        "openai": {"id": "c", "object": "chat.completion", "choices": [{"message": {"content": "x"}}]},
+        "claude": {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "stop_reason": None},
+        "responses": {"id": "resp_1", "object": "response", "output": []},
+        "gemini": {"candidates": [{"content": {"parts": [{"text": "x"}]}}], "usageMetadata": {}},
+    }
+    return bodies[api]
+
+
+def event_of(api: str) -> Raw:
+    """An event or chunk of an answer, by each API."""
+    bodies: dict[str, Raw] = {
+        "openai": {"object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]},
+        "claude": {"type": "message_start", "message": {"id": "msg_1"}},
+        "responses": {"type": "response.created", "response": {"id": "resp_1"}},
+        "gemini": {"candidates": [{"content": {"parts": [{"text": "x"}]}}], "modelVersion": "gemini-3"},
+    }
+    return bodies[api]
+
+
+def request_of(api: str) -> Raw:
+    """A request, by each API, with something that only a request says."""
+    bodies: dict[str, Raw] = {
+        "openai": {"model": "gpt-5", "messages": [USER], "temperature": 0},
+        "claude": {"model": "claude", "max_tokens": 9, "messages": [USER], "system": "x"},
+        "responses": {"model": "gpt-5", "input": "Hello", "store": False},
+        "gemini": {**CONTENTS, "generationConfig": {}},
+    }
+    return bodies[api]
+
+
+APIS = ["openai", "claude", "responses", "gemini"]
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("make", [body_of, event_of, request_of])
+def test_bare_bodies_are_claimed_and_told_apart(api: str, make: Callable[[str], Raw]) -> None:
+    body = make(api)
+    for data in (
+        json.dumps(body),
+        json.dumps(body, indent=1),
+        json.dumps([body]),
+        json.dumps(body) + "\n" * 2,
+    ):
+        source = Bytes(data.encode())
+        assert api_trace.sniff(Peek(source)) == "auto"
+        (conversation,) = api_trace.read(source, "auto", Notes())
+        assert isinstance(conversation, Conversation)
+        # Of a plain request nothing tells whether it is Claude's, as the rules of the format have it.
+        told = "openai" if (api, make) == ("claude", request_of) else api
+        assert [told] == [request.api for request in conversation.requests]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_the_text_of_a_stream_is_claimed(api: str) -> None:
+    for text in ("data: {}\n\n", "data:{}\r\n\r\n", ": hello\n\nevent: x\ndata: {}\n\ndata: [DONE]\n"):
+        source = Bytes(text.replace("{}", json.dumps(event_of(api))).encode(), "a.sse")
+        assert api_trace.sniff(Peek(source)) == "auto"
+        assert len(list(api_trace.read(source, "auto", Notes()))) == 1
+
+
+ORDERED = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": [USER]}}
+LOOKALIKES: dict[str, Any] = {
+    "examples to train with": {"messages": [USER, {"role": "assistant", "content": "x"}]},
+    "examples with tools": {"messages": [USER], "tools": [OPENAI_TOOL], "parallel_tool_calls": False},
+    "a chat that an app has kept": {"model": "gpt-5", "messages": [USER]},
+    "a chat with a title": {"model": "gpt-5", "messages": [USER], "temperature": 1, "title": "x"},
+    "a chat with a time": {"model": "gpt-5", "messages": [USER], "temperature": 1, "created_at": 1},
+    "choices to prefer": {"messages": [USER], "chosen": "x", "rejected": "y", "temperature": 1},
+    "messages of no roles": {"model": "x", "temperature": 1, "messages": ["x"]},
+    "contents to train with": {**CONTENTS, "systemInstruction": {"parts": []}},
+    "contents that the model ends": {
+        "contents": [*CONTENTS["contents"], {"role": "model", "parts": [{"text": "x"}]}],
+        "generationConfig": {},
+    },
+    "a text to embed": {"model": "x", "input": "x", "encoding_format": "float"},
+    "a text to judge": {"model": "x", "input": "x"},
+    "a text to speak": {"model": "x", "input": "x", "voice": "y", "speed": 1, "instructions": "z"},
+    "an order of embeddings": {**ORDERED, "url": "/v1/embeddings"},
+    "an order of another kind": {"custom_id": "1", "body": {"messages": [USER]}},
+    "a list of models": {"object": "list", "data": []},
+    "a batch itself": {"id": "batch_1", "object": "batch", "status": "completed"},
+    "an error": {"error": {"message": "x", "type": "invalid_request_error"}},
+    "a session's line": {"type": "message", "id": "1", "message": {"role": "user", "content": "x"}},
+    "a session's message": {"type": "message", "role": "user", "content": [{"type": "input_text"}]},
+    "another event": {"type": "response_item", "payload": {}},
+    "elections": {"candidates": [{"name": "x"}], "usageMetadata": {}},
+    "completions of text": {"object": "text_completion", "choices": [{"text": "x"}]},
+}
+
+
+@pytest.mark.parametrize("value", LOOKALIKES.values(), ids=LOOKALIKES.keys())
+def test_lookalikes_are_not_claimed(value: Any) -> None:
+    for data in (json.dumps(value), json.dumps([value, value]), f"data: {json.dumps(value)}\n\n"):
+        assert api_trace.sniff(Peek(Bytes(data.encode()))) is None
+
+
+def test_what_is_not_claimed_can_be_read_if_it_is_asked_for() -> None:
+    (conversation,) = read([{"messages": [USER, {"role": "assistant", "content": "x"}]}])
+
+    assert ["user", "assistant"] == [message.role for message in tree.messages(conversation)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ORDERED,
+        {**ORDERED, "url": "/v1/responses", "body": INPUT},
+        {"id": "r", "custom_id": "1", "response": {"status_code": 200, "body": {}}, "error": None},
+        {"id": "r", "custom_id": "1", "response": None, "error": {"code": "batch_expired"}},
+        {"custom_id": "1", "params": {"messages": [USER]}},
+        {"custom_id": "1", "result": {"type": "succeeded", "message": {}}},
+        {"key": "1", "request": CONTENTS},
+        {"key": "1", "response": {"candidates": []}},
+    ],
+)
+def test_lines_of_batches_are_claimed(line: Raw) -> None:
+    assert api_trace.sniff(Peek(Bytes(json.dumps(line).encode()))) == "auto"
+
+
+def test_calls_of_a_batch_that_are_no_chats_are_named() -> None:
+    notes = Notes()
+    found = read([ORDERED, {**ORDERED, "custom_id": "2", "url": "/v1/embeddings"}], notes=notes)
+
+    assert ["1"] == [conversation.id for conversation in found]
+    assert ["[1]: bad-record: a call of /v1/embeddings, which is no chat"] == [
+        str(note) for note in notes.kept
+    ]
+
+
+@given(st.permutations(range(6)))
+def test_a_batch_is_joined_in_any_order(order: list[int]) -> None:
+    orders = [
+        {**ORDERED, "custom_id": f"{n}", "body": {"messages": [{"role": "user", "content": f"{n}?"}]}}
+        for n in range(3)
+    ]
+    results = [
+        {
+            "custom_id": f"{n}",
+            "response": {"status_code": 200, "body": {"choices": [{"message": {"content": f"{n}!"}}]}},
+        }
+        for n in range(3)
+    ]
+    found = read([*orders, *results][place] for place in order)
+
+    assert {(f"{n}", f"{n}?", f"{n}!") for n in range(3)} == {
+        (conversation.id, *(tree.plain_text(message) for message in tree.messages(conversation)))
+        for conversation in found
+    }
+
+
+def test_bodies_that_take_turns_belong_together() -> None:
+    answer = {"choices": [{"message": {"content": "x"}}]}
+    request = {"messages": [USER]}
+    turns = [request, answer, {"messages": [{"role": "user", "content": "y"}]}, answer]
+
+    assert [2, 2] == [len(conversation.timeline) for conversation in read(turns)]
+    # Two in a row: nothing tells which belong together, also not later.
+    assert [1, 1, 1] == [len(c.timeline) for c in read([request, turns[2], answer])]
+    assert [1, 1, 1, 1] == [len(c.timeline) for c in read([answer, answer, turns[2], answer])]
+
+
 # How calls become dialogues.
 
 
@@ -204,6 +395,10 @@ def told(message: Message) -> Any:
 
 def sent(raw: Raw) -> Any:
     """Who says what in a message as it was sent."""
+    if "parts" in raw:
+        return sent_to_gemini(raw["role"], raw["parts"])
+    if "type" in raw:
+        return sent_as_item(raw)
     content = raw.get("content")
     if raw["role"] == "tool":
         return "tool", [], [], [], [(raw["tool_call_id"], content)]
@@ -216,6 +411,33 @@ def sent(raw: Raw) -> Any:
     ]
     results = [(part["tool_use_id"], part["content"]) for part in parts if part["type"] == "tool_result"]
     return raw["role"], texts, thoughts, calls, results
+
+
+def sent_to_gemini(role: str, parts: list[Raw]) -> Any:
+    texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
+    thoughts = [part["text"] for part in parts if part.get("thought")]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    return (
+        "assistant" if role == "model" else role,
+        texts,
+        thoughts,
+        [(call["id"], call["name"], call["args"]) for call in calls],
+        [(result["id"], result["response"]["output"]) for result in results],
+    )
+
+
+def sent_as_item(raw: Raw) -> Any:
+    match raw["type"]:
+        case "message":
+            content = raw["content"]
+            texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+            return raw["role"], texts, [], [], []
+        case "reasoning":
+            return "assistant", [], [None], [], []
+        case "function_call":
+            return "assistant", [], [], [(raw["call_id"], raw["name"], raw["arguments"])], []
+    return "tool", [], [], [], [(raw["call_id"], raw["output"])]
 
 
 def requests_by_id(found: list[Conversation]) -> dict[str | None, list[Any]]:
@@ -316,14 +538,97 @@ class Claude:
         return {"content": answer["content"]}
 
 
+class Responses:
+    """The same in items; ids and states, and the parts of a text, may be left out."""
+
+    @staticmethod
+    def answer(text: str, *, calls: bool) -> Raw:
+        if calls:
+            return {"type": "function_call", "id": "fc", "call_id": text, "name": "f", "arguments": "{}"}
+        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+        return {
+            "type": "message",
+            "id": "msg",
+            "role": "assistant",
+            "status": "completed",
+            "content": [part],
+        }
+
+    @staticmethod
+    def echo(answer: Raw, *, plain: bool) -> Raw:
+        if not plain:
+            return answer
+        kept = {key: value for key, value in answer.items() if key not in {"id", "status"}}
+        return kept if "content" not in kept else {**kept, "content": kept["content"][0]["text"]}
+
+    @staticmethod
+    def next(answer: Raw, text: str) -> Raw:
+        if answer["type"] == "function_call":
+            return {"type": "function_call_output", "call_id": answer["call_id"], "output": text}
+        return {"type": "message", "role": "user", "content": text}
+
+    @staticmethod
+    def body(system: str | None, messages: list[Raw]) -> Raw:
+        return {"input": messages, "instructions": system}
+
+    @staticmethod
+    def response(answer: Raw) -> Raw:
+        return {"object": "response", "output": [answer]}
+
+
+class Gemini:
+    """The same in parts; signatures come and go."""
+
+    @staticmethod
+    def answer(text: str, *, calls: bool) -> Raw:
+        call = {"functionCall": {"id": text, "name": "f", "args": {"a": 1}}, "thoughtSignature": "s"}
+        return {"role": "model", "parts": [call] if calls else [{"text": text}]}
+
+    @staticmethod
+    def echo(answer: Raw, *, plain: bool) -> Raw:
+        part = answer["parts"][0]
+        if not plain:
+            return answer
+        if "text" in part:
+            return {"role": "model", "parts": [{**part, "thoughtSignature": "t"}]}
+        return {"role": "model", "parts": [{"functionCall": part["functionCall"]}]}
+
+    @staticmethod
+    def next(answer: Raw, text: str) -> Raw:
+        call = answer["parts"][0].get("functionCall")
+        if call is None:
+            return {"role": "user", "parts": [{"text": text}]}
+        result = {"id": call["id"], "name": "f", "response": {"output": text}}
+        return {"role": "user", "parts": [{"functionResponse": result}]}
+
+    @staticmethod
+    def body(system: str | None, messages: list[Raw]) -> Raw:
+        return {
+            "contents": messages,
+            **({"systemInstruction": {"parts": [{"text": system}]}} if system else {}),
+        }
+
+    @staticmethod
+    def response(answer: Raw) -> Raw:
+        return {"candidates": [{"content": answer}]}
+
+
+FIRST: dict[Any, Callable[[str], Raw]] = {
+    OpenAI: lambda text: {"role": "user", "content": text},
+    Claude: lambda text: {"role": "user", "content": text},
+    Responses: lambda text: {"type": "message", "role": "user", "content": text},
+    Gemini: lambda text: {"role": "user", "parts": [{"text": text}]},
+}
+
+
 @st.composite
 def dialogues(draw: st.DrawFn) -> list[list[Raw]]:
     """The records of a few dialogues; each request repeats what was said before it."""
     found: list[list[Raw]] = []
     for number in range(draw(st.integers(1, 4))):
-        dialect: Any = draw(st.sampled_from([OpenAI, Claude]))
+        dialect: Any = draw(st.sampled_from([OpenAI, Claude, Responses, Gemini]))
         system = draw(st.sampled_from([None, "Be kind.", "Be brief."]))
-        messages: list[Raw] = [{"role": "user", "content": f"dialogue {number}"}]
+        messages: list[Raw] = [FIRST[dialect](f"dialogue {number}")]
         records: list[Raw] = []
         for turn in range(draw(st.integers(1, 5))):
             answer = dialect.answer(f"{turn}", calls=draw(st.booleans()))
@@ -358,8 +663,11 @@ def test_interleaved_dialogues_come_apart_again(dialogues: list[list[Raw]], rand
 
 def expected_requests(records: list[Raw]) -> dict[str | None, list[Any]]:
     def all_of(body: Raw) -> list[Raw]:
-        system = body.get("system")
-        return [*([{"role": "system", "content": system}] if system else []), *body["messages"]]
+        system = body.get("system") or body.get("instructions")
+        told = [{"role": "system", "content": system}] if system else []
+        if "systemInstruction" in body:
+            told = [{"role": "system", **body["systemInstruction"]}]
+        return [*told, *(body.get("messages") or body.get("input") or body.get("contents") or [])]
 
     return {record["id"]: [sent(raw) for raw in all_of(record["request"])] for record in records}
 
@@ -694,7 +1002,11 @@ def test_no_record_breaks_the_reading(records: list[Any], version: str) -> None:
     ]
     found = read(records, version)
 
-    assert list(range(len(usable))) == sorted(request.index for c in found for request in c.requests)
+    indexes = sorted(request.index for c in found for request in c.requests)
+
+    # What has no request may still look like a body.
+    assert list(range(len(indexes))) == indexes
+    assert len(usable) <= len(indexes) <= len(records)
     assert len(found) == len({conversation.id for conversation in found})
     for conversation in found:
         assert_sound(conversation)

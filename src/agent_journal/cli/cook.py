@@ -8,7 +8,7 @@ from agent_journal import readers
 from agent_journal.cli.convert import convert
 
 _ANY = "auto"
-DIALECTS = (_ANY, "openai", "claude")
+DIALECTS = (_ANY, "openai", "claude", "responses", "gemini")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

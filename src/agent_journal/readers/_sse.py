@@ -6,15 +6,17 @@ behind this has to know how an answer arrived.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers._stream_anthropic import EVENTS, MessageStream
+from agent_journal.readers._stream_google import ContentStream, is_chunk
 from agent_journal.readers._stream_openai import CompletionStream
+from agent_journal.readers._stream_responses import PREFIX, ResponseStream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # What else the event stream format has: comments, and fields that only repeat or pace the data.
 _SILENT = (":", "event:", "id:", "retry:")
@@ -27,12 +29,32 @@ class Folded(NamedTuple):
     error: Any
 
 
+class Fold(Protocol):
+    """Adds up the events of one dialect to the body that the same call gives without streaming."""
+
+    error: Any
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Take in the next event."""
+
+    def body(self) -> dict[str, Any]:
+        """The body so far."""
+
+
+_FOLDS: dict[str, Callable[[Notes, int | str], Fold]] = {
+    "claude": MessageStream,
+    "openai": CompletionStream,
+    "responses": ResponseStream,
+    "gemini": ContentStream,
+}
+
+
 def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
     """The answer that raw lines stream, in whichever dialect they are.
 
     Events of no known kind are kept under `events`, lines that belong to no event under `sse_lines`.
     """
-    stream = MessageStream(note, where) if speaks_anthropic(lines) else CompletionStream(note, where)
+    stream = _fold_for(dialect_of_stream(lines), note, where)
     strays: list[Any] = []
     for place, line in enumerate(lines):
         data = data_of(line)
@@ -42,10 +64,40 @@ def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
                 stream.add(event)
             elif event is not jsonstream.BAD:
                 strays.append(line)
-        elif not _is_silent(line):
+        elif not is_silent(line):
             strays.append(line)
     body, error = stream.body(), stream.error
     return _with_strays(body, error, strays, note, where) if strays else Folded(body, error)
+
+
+def fold_events(events: list[dict[str, Any]], note: Notes, where: int | str) -> Folded:
+    """The same for events that are decoded already."""
+    told = next(filter(None, map(dialect_of_event, events)), None)
+    stream = _fold_for(told, note, where)
+    for event in events:
+        stream.add(event)
+    return Folded(stream.body(), stream.error)
+
+
+def _fold_for(dialect: str | None, note: Notes, where: int | str) -> Fold:
+    return _FOLDS[dialect or "openai"](note, where)
+
+
+def dialect_of_stream(lines: list[Any]) -> str | None:
+    """The name of the dialect, told by the first line that can tell."""
+    return next(filter(None, map(dialect_of_event, _events(lines))), None)
+
+
+def dialect_of_event(event: dict[str, Any]) -> str | None:
+    """The name of the dialect that an event can only be of."""
+    kind = event.get("type")
+    if kind.__class__ is str and kind in EVENTS:
+        return "claude"
+    if "choices" in event:
+        return "openai"
+    if kind.__class__ is str and kind.startswith(PREFIX):
+        return "responses"
+    return "gemini" if is_chunk(event) else None
 
 
 def data_of(line: Any) -> str | None:
@@ -56,7 +108,8 @@ def data_of(line: Any) -> str | None:
     return data if data and data != "[DONE]" else None
 
 
-def _is_silent(line: Any) -> bool:
+def is_silent(line: Any) -> bool:
+    """Whether a line belongs to a stream and carries no data."""
     return line.__class__ is str and (
         not line.strip() or line.startswith(_SILENT) or line.startswith("data:")
     )

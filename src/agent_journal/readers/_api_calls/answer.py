@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.fields import Fields
 from agent_journal.notes import Kind
-from agent_journal.readers import _blocks_anthropic, _messages_openai, _sse
-from agent_journal.readers._api_calls.dialects import CLAUDE, OPENAI, Dialect
+from agent_journal.readers import _blocks_anthropic, _contents_google, _items_openai, _messages_openai, _sse
+from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, OPENAI, RESPONSES, Dialect
 from agent_journal.readers._messages_openai import Said
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Reply(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """All that came back for one request; several replies are choices."""
+    """All that came back for one request; several replies are choices, or one chain."""
 
     replies: list[Reply]
     id: str | None = None
@@ -37,6 +37,12 @@ class Answer(NamedTuple):
     usage: Usage | None = None
     error: Any = None
     extra: Any = None
+    is_chain: bool = False
+    """Whether each reply follows the one before."""
+    after: str | None = None
+    """The id of the response that it says it goes on from."""
+    session: str | None = None
+    """The id of the dialogue that the service keeps."""
 
 
 NOTHING = Answer([])
@@ -53,6 +59,10 @@ def answer(response: Any, note: Notes, where: int | str) -> Answer:
     """
     if not response:
         return Answer([_silence()])
+    if response.__class__ is list and all(chunk.__class__ is dict for chunk in response):
+        # What the Gemini API streams to clients that do not ask for events: an array of chunks.
+        body, error = _sse.fold_events(response, note, where)
+        return _of_body(body, error, note, where)
     if response.__class__ is not dict:
         note(Kind.WRONG_TYPE, where, f"response is {type(response).__name__}")
         return Answer([_silence()], extra=response)
@@ -60,9 +70,15 @@ def answer(response: Any, note: Notes, where: int | str) -> Answer:
     if response.get("sse_lines").__class__ is list:
         body, error = _sse.fold(response["sse_lines"], note, where)
         response = {key: value for key, value in response.items() if key != "sse_lines"} | body
+    return _of_body(response, error, note, where)
+
+
+def _of_body(response: dict[str, Any], error: Any, note: Notes, where: int | str) -> Answer:
     fields = Fields(response, note, where)
     if error is None and isinstance(fields.look("error"), str | dict):
         error = fields.take("error") or None
+    elif error is not None and isinstance(fields.look("error"), dict):
+        fields.drop("error")  # the response repeats the error that its stream told of
     return _replies(fields, error)
 
 
@@ -72,6 +88,10 @@ def _replies(fields: Fields, error: Any) -> Answer:
         found = _choices(fields)
     elif content.__class__ is list or content.__class__ is str:
         found = _message(fields)
+    elif fields.look("output").__class__ is list:
+        found = _items(fields, is_failed=error is not None)
+    elif fields.look("candidates").__class__ is list or fields.has("usageMetadata"):
+        found = _candidates(fields)
     else:
         if error is None:
             _explain(fields)
@@ -133,3 +153,74 @@ def _message(fields: Fields) -> Answer:
     reply = Reply(CLAUDE.said(message, fields.note, fields.where), message, CLAUDE) if content else _silence()
     reply = reply._replace(stop_reason=fields.text("stop_reason"))
     return Answer([reply], response_id, model, usage, extra=fields.rest())
+
+
+def _items(fields: Fields, *, is_failed: bool) -> Answer:
+    """An answer of the Responses API: one message for each item of the output."""
+    replies = [Reply(_said_by_model(item, fields), item, RESPONSES) for item in fields.take("output")] or (
+        [] if is_failed else [_silence()]
+    )
+    response_id, model, after = fields.text("id"), fields.text("model"), fields.look("previous_response_id")
+    usage = _items_openai.usage(fields.bag("usage"), response_id)
+    details = fields.look("incomplete_details")
+    reason = details.get("reason") if details.__class__ is dict else None
+    status = fields.text("status")
+    stop_reason = reason if reason.__class__ is str else status
+    if status is not None and (stop_reason != status or not replies):
+        fields.keep("status", status)
+    if replies:
+        replies[-1] = replies[-1]._replace(stop_reason=stop_reason)
+    if fields.look("error") is None:
+        fields.drop("error")
+    return Answer(
+        replies,
+        response_id,
+        model,
+        usage,
+        is_chain=True,
+        after=after if after.__class__ is str else None,
+        session=session_of(fields.look("conversation")),
+        extra=fields.rest(),
+    )
+
+
+def _said_by_model(item: Any, fields: Fields) -> Said:
+    said = _items_openai.said(item, fields.note, fields.where)
+    return said if item.__class__ is dict else said._replace(role="assistant")
+
+
+def session_of(conversation: Any) -> str | None:
+    """The id of a dialogue that the service keeps; it is stated alone or in an object."""
+    told = conversation.get("id") if conversation.__class__ is dict else conversation
+    return told if told.__class__ is str and told else None
+
+
+def _candidates(fields: Fields) -> Answer:
+    """An answer of the Gemini API; a prompt that was refused has none."""
+    replies: list[Reply] = []
+    strange: list[Any] = []
+    for place, raw in enumerate(fields.items("candidates") or ()):
+        if raw.__class__ is dict:
+            replies.append(_candidate(raw, place, fields))
+        else:
+            fields.note(Kind.UNKNOWN_TYPE, fields.where, "a candidate that is no object")
+            strange.append(raw)
+    if strange:
+        fields.keep("candidates", strange)
+    response_id, model = fields.text("responseId"), fields.text("modelVersion")
+    usage = _contents_google.usage(fields.bag("usageMetadata"), response_id)
+    return Answer(replies, response_id, model, usage, extra=fields.rest())
+
+
+def _candidate(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
+    candidate = Fields(dict(raw), fields.note, fields.where)
+    content = candidate.bag("content") or {}
+    if candidate.look("index") == place:
+        candidate.drop("index")
+    stop_reason = candidate.text("finishReason")
+    content = {**content, "role": content.get("role") or "model"}
+    said = GEMINI.said(content, fields.note, fields.where)
+    said = said._replace(parts=_contents_google.cited(said.parts, candidate.look("groundingMetadata")))
+    if rest := candidate.rest():
+        said.extra["candidate"] = rest
+    return Reply(said, content, GEMINI, stop_reason)

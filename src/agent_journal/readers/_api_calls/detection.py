@@ -4,18 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.readers._api_calls.dialects import CLAUDE, OPENAI
-from agent_journal.readers._sse import speaks_anthropic
+from agent_journal.readers._api_calls.dialects import CLAUDE, DIALECTS, GEMINI, OPENAI, RESPONSES
+from agent_journal.readers._sse import dialect_of_stream, speaks_anthropic
 
 if TYPE_CHECKING:
     from agent_journal.readers._api_calls.dialects import Dialect
 
+# What requests of the newer APIs have and no other.
+_GEMINI = frozenset({"contents", "systemInstruction", "system_instruction", "generationConfig"})
+_RESPONSES = frozenset({"input", "previous_response_id", "instructions"})
 _CLAUDE_BLOCKS = frozenset({"tool_use", "tool_result", "thinking"})
 
 
 def dialect_of(record: dict[str, Any]) -> Dialect:
+    """The newer APIs' if the request has no messages but what they have instead; else by `_of_chat`."""
+    request = record.get("request") or {}
+    if "messages" not in request:
+        if not _GEMINI.isdisjoint(request):
+            return GEMINI
+        if not _RESPONSES.isdisjoint(request):
+            return RESPONSES
+        told = _told_by_answer(record.get("response"))
+        if told is not None:
+            return told
+    return _of_chat(request, record.get("response"))
+
+
+def _told_by_answer(response: Any) -> Dialect | None:
+    """The dialect of an answer to a request that tells nothing, if it is one of the newer APIs."""
+    if response.__class__ is list:
+        return GEMINI
+    if response.__class__ is not dict:
+        return None
+    if response.get("sse_lines").__class__ is list:
+        return DIALECTS.get(dialect_of_stream(response["sse_lines"]) or "")
+    if response.get("object") == "response":
+        return RESPONSES
+    if response.get("type") == "message":
+        return CLAUDE
+    return GEMINI if "candidates" in response or "modelVersion" in response else None
+
+
+def _of_chat(request: dict[str, Any], response: Any) -> Dialect:
     """Claude's if its stream, system prompt, first tool or any content block is Claude's; else OpenAI's."""
-    request, response = record["request"], record.get("response")
     is_claude = (
         (isinstance(response, dict) and speaks_anthropic(response.get("sse_lines")))
         or isinstance(request.get("system"), list)

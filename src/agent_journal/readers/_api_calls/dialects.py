@@ -5,18 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.fields import Fields
-from agent_journal.readers import _blocks_anthropic, _messages_openai
+from agent_journal.readers import _blocks_anthropic, _contents_google, _items_openai, _messages_openai
 from agent_journal.readers._messages_openai import Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.model import Bag
+    from agent_journal.model import Bag, Tool
     from agent_journal.notes import Notes
 
-# A mark for the service's cache; clients move it from message to message with every call.
-_MARK = "cache_control"
+# Marks for the service's cache, which clients move from message to message with every call, and what services
+# put on the parts of an answer and clients may leave out when they repeat it.
+_MARKS = ("cache_control", "annotations", "thoughtSignature", "thought_signature")
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
+# Of items: what they have only once the service knows them, and how it calls texts by who said them.
+_STATES, _ITEM_TEXTS = ("id", "status"), ("input_text", "output_text")
+_REFERENCE = "item_reference"
+# A system prompt that is a field of the request has no place among the messages.
+SYSTEM_PLACE = -1
+
+
+def _never(_: Any) -> bool:
+    return False
 
 
 class Dialect(NamedTuple):
@@ -30,6 +40,15 @@ class Dialect(NamedTuple):
     """The fields that `meaning` has looked at."""
     has_system_messages: bool
     """Whether the system prompt is at the head of the messages."""
+    field: str = "messages"
+    """Where a request has its messages."""
+    system_fields: tuple[str, ...] = ("system",)
+    """Where a request may have its system prompt."""
+    content: str = "content"
+    """Where a message has its parts."""
+    is_aside: Callable[[Any], bool] = _never
+    """Whether a message may be left out when a dialogue is repeated."""
+    tool: Callable[[Any, Notes, int | str], Tool] = _messages_openai.tool
 
 
 def _claude_said(raw: Any, note: Notes, where: int | str) -> Said:
@@ -94,27 +113,105 @@ def _unmarked(block: Any) -> Any:
     if block.__class__ is not dict:
         return block
     inner = block.get("content")
-    bare = {key: value for key, value in block.items() if key != _MARK and value is not None}
+    bare = {key: value for key, value in block.items() if key not in _MARKS and value is not None}
     if inner.__class__ is list:
         bare["content"] = [
-            {key: value for key, value in part.items() if key != _MARK} if part.__class__ is dict else part
+            {key: value for key, value in part.items() if key not in _MARKS}
+            if part.__class__ is dict
+            else part
             for part in inner
         ]
     return bare
 
 
-def difference(raw: Any, kept: Any, told: frozenset[str]) -> Bag:
-    """What a message says that another with its meaning does not: fields beside it, marks for the cache."""
+def _item_meaning(raw: Any) -> Any:
+    """What an item of the Responses API means, which has an id and a state only once the service knows it."""
+    if raw.__class__ is str:
+        return ["user", raw or None]
+    if raw.__class__ is not dict:
+        return {"value": raw}
+    kind = raw.get("type")
+    if kind == "message" or (kind is None and "role" in raw):
+        content = raw.get("content")
+        return [raw.get("role"), (_item_content(content) if content.__class__ is list else content) or None]
+    if _is_thought(raw):
+        told = raw.get("id") or raw.get("encrypted_content") or [raw.get("summary"), raw.get("content")]
+        return {"thought": told}
+    if kind == _REFERENCE:
+        return {"item": raw.get("id")}
+    return {key: value for key, value in raw.items() if key not in _STATES and value is not None}
+
+
+def referred(raw: Any) -> str | None:
+    """The id of the item that stands elsewhere, if this is only a reference to one."""
+    if raw.__class__ is not dict or raw.get("type") != _REFERENCE:
+        return None
+    item_id = raw.get("id")
+    return item_id if item_id.__class__ is str else None
+
+
+def _item_content(content: list[Any]) -> Any:
+    parts = [
+        {
+            key: ("text" if key == "type" and value in _ITEM_TEXTS else value)
+            for key, value in part.items()
+            if key not in ("annotations", "logprobs")
+        }
+        if part.__class__ is dict
+        else part
+        for part in content
+    ]
+    return _plain(parts)
+
+
+def _is_thought(raw: Any) -> bool:
+    return raw.__class__ is dict and raw.get("type") == "reasoning"
+
+
+def _gemini_meaning(raw: Any) -> Any:
+    """What a content means: thoughts are seldom repeated, and texts that came in pieces may be one."""
+    if raw.__class__ is str:
+        return ["user", raw]
+    if raw.__class__ is not dict:
+        return {"value": raw}
+    role, parts = raw.get("role"), raw.get("parts")
+    told: list[Any] = []
+    for part in parts if parts.__class__ is list else [parts]:
+        text = part.get("text") if part.__class__ is dict else part
+        if text.__class__ is not str:
+            told.append(_gemini_part(part))
+        elif part.__class__ is dict and part.get("thought") is True:
+            continue
+        elif told and told[-1].__class__ is str:
+            told[-1] += text
+        else:
+            told.append(text)
+    return [role or "user", [one for one in told if one != ""]]
+
+
+def _gemini_part(part: Any) -> Any:
+    held = _contents_google.held_by(_contents_google.in_camel_case(part)) if part.__class__ is dict else None
+    if held is None:
+        return part
+    name, value = held
+    return {name: {key: inner for key, inner in value.items() if inner not in _EMPTY}}
+
+
+def difference(raw: Any, kept: Any, dialect: Dialect) -> Bag:
+    """What a message says that another with its meaning does not: fields beside it, marks on its parts."""
     if raw.__class__ is not dict:
         return {}
+    known = kept if kept.__class__ is dict else {}
     found = {
         key: value
         for key, value in raw.items()
-        if key not in told and value not in _EMPTY and value != kept.get(key)
+        if key not in dialect.told and value not in _EMPTY and value != known.get(key)
     }
-    marks = _marks(raw.get("content"))
-    if marks and marks != _marks(kept.get("content")):
-        found["content"] = marks
+    marks, known_marks = _marks(raw.get(dialect.content)), _marks(known.get(dialect.content))
+    if dialect is GEMINI:  # where thoughts are left out, the parts behind them have other places
+        marks = {place: mark for place, mark in marks.items() if mark not in known_marks.values()}
+    if marks and marks != known_marks:
+        found[dialect.content] = marks
     return found
 
 
@@ -124,17 +221,23 @@ def _marks(content: Any) -> Bag:
     for place, block in enumerate(content if content.__class__ is list else ()):
         if block.__class__ is not dict:
             continue
-        marks = {_MARK: block[_MARK]} if _MARK in block else {}
+        marks = _marks_on(block)
+        if block.get("thought") is True:
+            marks = block
         inner = block.get("content")
         # Blocks within blocks have no blocks of their own: a tool result's are texts and images.
         within = {
-            str(position): {_MARK: part[_MARK]}
+            str(position): told
             for position, part in enumerate(inner if inner.__class__ is list else ())
-            if part.__class__ is dict and _MARK in part
+            if part.__class__ is dict and (told := _marks_on(part))
         }
         if marks or within:
             found[str(place)] = {**marks, "content": within} if within else marks
     return found
+
+
+def _marks_on(block: dict[str, Any]) -> Bag:
+    return {mark: block[mark] for mark in _MARKS if mark in block and block[mark] != []}
 
 
 OPENAI = Dialect(
@@ -153,3 +256,25 @@ CLAUDE = Dialect(
     told=frozenset({"role", "content"}),
     has_system_messages=False,
 )
+RESPONSES = Dialect(
+    name="responses",
+    said=_items_openai.said,
+    meaning=_item_meaning,
+    told=frozenset({"type", "role", "content"}),
+    has_system_messages=True,
+    field="input",
+    system_fields=("instructions",),
+    is_aside=_is_thought,
+)
+GEMINI = Dialect(
+    name="gemini",
+    said=_contents_google.said,
+    meaning=_gemini_meaning,
+    told=frozenset({"role", "parts"}),
+    has_system_messages=False,
+    field="contents",
+    system_fields=("systemInstruction", "system_instruction"),
+    content="parts",
+    tool=_contents_google.tool,
+)
+DIALECTS = {dialect.name: dialect for dialect in (OPENAI, CLAUDE, RESPONSES, GEMINI)}

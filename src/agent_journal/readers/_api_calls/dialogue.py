@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from agent_journal import times
 from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
-from agent_journal.readers import _messages_openai
-from agent_journal.readers._api_calls.dialects import difference
+from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -36,6 +35,8 @@ class Way(NamedTuple):
     prompt: list[Step]
     replies: list[tuple[int, bytes]]
     tools: list[int]
+    after: str | None = None
+    """The message that the first one sent follows, where a request does not repeat what was before it."""
 
 
 class _Kept(NamedTuple):
@@ -63,13 +64,13 @@ class Dialogue:
         self._moments: list[tuple[datetime, str]] = []
         self._latest: tuple[datetime, str | None] = (_LONG_AGO, None)
 
-    def add(self, exchange: Exchange, way: Way) -> None:
-        """Take in an exchange."""
+    def add(self, exchange: Exchange, way: Way) -> str | None:
+        """Take in an exchange; gives the id of the message that whoever goes on from it follows."""
         if exchange.ended_at is None:
             exchange = replace(exchange, ended_at=_ended(exchange))
         changed: dict[int, Bag] = {}
         system = [self._prompted(step, exchange, way.name, changed) for step in way.system]
-        prompt_id: str | None = None
+        prompt_id = way.after
         for step in way.prompt:
             kept = self._kept.get(step.place)
             if kept is None:
@@ -79,7 +80,8 @@ class Dialogue:
                 _compare(step, kept, changed)
             prompt_id = kept.id
         replies = self._replies(exchange, way, prompt_id)
-        self._see(exchange, replies[0] if replies else prompt_id)
+        leaf_id = prompt_id if not replies else replies[-1] if exchange.answer.is_chain else replies[0]
+        self._see(exchange, leaf_id)
         self._requests.append(
             Request(
                 id=exchange.id,
@@ -93,9 +95,10 @@ class Dialogue:
                 response_ids=replies,
                 tools=self._offered(exchange, way.tools),
                 error=exchange.error,
-                extra=_with_changes(exchange.extra, changed),
+                extra=_with_changes(exchange, changed),
             )
         )
+        return leaf_id
 
     def _prompted(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
         """The id of a system prompt, which stands outside of the chain."""
@@ -126,16 +129,18 @@ class Dialogue:
     def _replies(self, exchange: Exchange, way: Way, parent_id: str | None) -> list[str]:
         """Put what came back on the timeline. Two equal answers are two messages: each was paid for."""
         found: list[str] = []
-        answered = zip(exchange.answer.replies, way.replies, strict=True)
-        usage = exchange.answer.usage
-        for reply, (place, form) in answered:
+        is_chain, replies = exchange.answer.is_chain, exchange.answer.replies
+        # Tokens are counted with the first choice, or with the last message of an answer that has several.
+        counted = len(replies) - 1 if is_chain else 0
+        for number, (reply, (place, form)) in enumerate(zip(replies, way.replies, strict=True)):
+            usage = exchange.answer.usage if number == counted else None
             message = self._reply(reply, exchange, self._free(f"{way.name}-response"), parent_id, usage)
             self._timeline.append(message)
-            if message.parts and (not found or place not in self._kept):
+            if message.parts and (is_chain or not found or place not in self._kept):
                 # Who goes on from here goes on from this answer; of equal choices, from the first.
                 self._kept[place] = _Kept(message.id, reply.raw, form)
             found.append(message.id)
-            usage = None
+            parent_id = message.id if is_chain else parent_id
         return found
 
     def _reply(
@@ -172,7 +177,7 @@ class Dialogue:
         """Where the tools of a request are among those of the conversation."""
         for number, raw in zip(numbers, exchange.tools, strict=True):
             if number not in self._tools:
-                self._tools[number] = _messages_openai.tool(raw, self._note, exchange.where)
+                self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.where)
         places = {number: place for place, number in enumerate(self._tools)}
         return [places[number] for number in numbers]
 
@@ -209,17 +214,18 @@ def _ended(exchange: Exchange) -> str | None:
 
 def _compare(step: Step, kept: _Kept, changed: dict[int, Bag]) -> None:
     """Remember what a message says in this request that the one on the timeline does not."""
-    if found := difference(step.sent.raw, kept.raw, step.sent.dialect.told):
+    if found := difference(step.sent.raw, kept.raw, step.sent.dialect):
         changed[step.sent.place] = found
 
 
-def _with_changes(extra: Bag, changed: dict[int, Bag]) -> Bag:
+def _with_changes(exchange: Exchange, changed: dict[int, Bag]) -> Bag:
     """What else a record says, with what its messages say here alone: `request.messages.<place>`."""
+    extra, dialect = exchange.extra, exchange.dialect
     if changed:
         request = extra.setdefault("request", {})
-        system = changed.pop(-1, None)
+        system = changed.pop(SYSTEM_PLACE, None)
         if system is not None:
-            request["system"] = system["content"]
+            request[dialect.system_fields[0]] = system.get("content", system)
         if changed:
-            request["messages"] = {str(place): found for place, found in changed.items()}
+            request[dialect.field] = {str(place): found for place, found in changed.items()}
     return extra

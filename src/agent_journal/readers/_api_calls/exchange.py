@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from agent_journal.model import Bag
 from agent_journal.notes import Kind
+from agent_journal.readers import _contents_google
 from agent_journal.readers._api_calls.answer import Answer
-from agent_journal.readers._api_calls.dialects import CLAUDE, Dialect
+from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, RESPONSES, SYSTEM_PLACE, Dialect
 
 if TYPE_CHECKING:
     from agent_journal.fields import Fields
@@ -43,19 +44,21 @@ class Exchange(Struct, frozen=True, kw_only=True):
     answer: Answer
     error: Any
     extra: Bag
+    after: str | None = None
+    """The id of the response that it goes on from, where a request sends only what is new."""
+    session: str | None = None
+    """The id of the dialogue, where the service keeps it and a request sends only what is new."""
     ended_at: str | None = None
     """When the answer was there, if the source states it; else the duration tells."""
 
 
 def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], list[Sent]]:
     """System prompts and the rest of what the body of a request sends."""
-    if not request.has("messages"):
+    if not request.has(dialect.field):
         keys = ", ".join(sorted(request.rest()))
-        request.note(Kind.UNKNOWN_TYPE, request.where, f"a request without messages: {keys[:80]}")
-    system = _system_field(request)
-    prompt = [
-        Sent(place, raw, dialect, str(place)) for place, raw in enumerate(request.items("messages") or ())
-    ]
+        request.note(Kind.UNKNOWN_TYPE, request.where, f"a request without {dialect.field}: {keys[:80]}")
+    system = system_prompts(request, dialect)
+    prompt = [Sent(place, raw, dialect, str(place)) for place, raw in enumerate(_listed(request, dialect))]
     if dialect.has_system_messages:
         leading = _leading(prompt)
         system += [sent._replace(tail=SYSTEM_TAIL) for sent in prompt[:leading]]
@@ -63,15 +66,41 @@ def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], list[Sent]]
     return system, prompt
 
 
-def _system_field(request: Fields) -> list[Sent]:
-    """The system prompt beside the messages, which is Claude's way; another type of it stays."""
-    value = request.look("system")
-    if value.__class__ is not str:
-        value = request.items("system")
-    else:
-        request.drop("system")
-    # The field has no place among the messages.
-    return [Sent(-1, {"role": "system", "content": value}, CLAUDE, SYSTEM_TAIL)] if value else []
+def offered(request: Fields, dialect: Dialect) -> list[Any]:
+    """The definitions of the tools that a request offers, one by one."""
+    listed = request.items("tools") or []
+    return _contents_google.declared(listed) if dialect is GEMINI else listed
+
+
+def _listed(request: Fields, dialect: Dialect) -> list[Any]:
+    """The messages; the newer APIs take one alone, too."""
+    value = request.look(dialect.field)
+    if dialect.field != "messages" and value.__class__ in (str, dict):
+        return [request.take(dialect.field)]
+    return request.items(dialect.field) or []
+
+
+def system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
+    """The system prompt beside the messages, in whichever way; another type of it stays."""
+    found: list[Sent] = []
+    for name in dict.fromkeys(("system", *dialect.system_fields)):
+        value = request.look(name)
+        if value.__class__ is str or (value.__class__ is dict and dialect is GEMINI):
+            request.drop(name)
+        else:
+            value = request.items(name)
+        if value:
+            found += [Sent(SYSTEM_PLACE, *one, SYSTEM_TAIL) for one in _prompts(value, dialect)]
+    return found
+
+
+def _prompts(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
+    """A system prompt as the messages it is: a text or blocks, a content, or items."""
+    if value.__class__ is dict:
+        return [({**value, "role": "system"}, dialect)]
+    if value.__class__ is list and dialect is RESPONSES:
+        return [(item, dialect) for item in value]
+    return [({"role": "system", "content": value}, CLAUDE)]
 
 
 def _leading(prompt: list[Sent]) -> int:

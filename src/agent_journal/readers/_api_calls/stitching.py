@@ -8,12 +8,13 @@ grows with the number of messages, not with the number of pairs of requests.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from agent_journal import ids
 from agent_journal.notes import Kind
+from agent_journal.readers._api_calls.dialects import RESPONSES, referred
 from agent_journal.readers._api_calls.dialogue import Dialogue, Step, Way
 
 if TYPE_CHECKING:
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
+    from agent_journal.readers._api_calls.dialects import Dialect
     from agent_journal.readers._api_calls.exchange import Exchange
 
 _START = 0
+
+
+class _End(NamedTuple):
+    """Where a dialogue stands: a place, the dialogue, and its message there."""
+
+    place: int
+    dialogue: Dialogue | None
+    message_id: str | None
+
+
+_BEGINNING = _End(_START, None, None)
 
 
 class Stitching:
@@ -38,17 +51,21 @@ class Stitching:
         self._dialogues: list[Dialogue] = []
         self._names: set[str] = set()
         self._offers: dict[int, list[int]] = {}
+        self._ends: dict[tuple[str, str], _End] = {}
+        self._items: dict[str, int] = {}
 
     def add(self, exchange: Exchange) -> None:
         """Take in the next exchange."""
-        place, dialogue = _START, None
+        place, dialogue, after = self._start(exchange)
         steps: list[Step] = []
         for sent in exchange.prompt:
-            meaning, form = self._meanings.of(sent.raw, sent.dialect.name, sent.dialect.meaning)
-            place = self._place_after(place, meaning)
+            meaning, form = self._meaning(sent.raw, sent.dialect)
+            spot = self._place_after(place, meaning)
+            if not sent.dialect.is_aside(sent.raw):
+                place = spot
             # A later hit is a longer beginning.
             dialogue = self._ended.get(place, dialogue)
-            steps.append(Step(place, sent, form))
+            steps.append(Step(spot, sent, form))
         name, is_made = self._name(exchange, steps)
         if dialogue is None:
             dialogue = Dialogue(name, self._source, self._note, is_made=is_made)
@@ -57,8 +74,42 @@ class Stitching:
                 self._note(Kind.MISSING_ID, exchange.where, "the first call of a dialogue has no id")
         if steps:
             self._ended[place] = dialogue
-        replies = self._replies(exchange, place)
-        dialogue.add(exchange, Way(name, self._system(exchange), steps, replies, self._tools(exchange)))
+        replies, place = self._replies(exchange, place)
+        way = Way(name, self._system(exchange), steps, replies, self._tools(exchange), after)
+        self._remember(exchange, _End(place, dialogue, dialogue.add(exchange, way)))
+
+    def _start(self, exchange: Exchange) -> _End:
+        """Where an exchange begins: at the end of the one it names, else at the beginning."""
+        if exchange.after is not None:
+            known = self._ends.get(("response", exchange.after))
+            if known is not None:
+                return known
+            self._note(
+                Kind.DANGLING_PARENT, exchange.where, f"it goes on from response {exchange.after[:80]!r}"
+            )
+            number, _ = self._meanings.of(exchange.after, "response", _itself)
+            return _End(self._place_after(_START, -1 - number), None, None)
+        if exchange.session is not None:
+            return self._ends.get(("session", exchange.session), _BEGINNING)
+        return _BEGINNING
+
+    def _remember(self, exchange: Exchange, end: _End) -> None:
+        if exchange.dialect is RESPONSES or exchange.answer.is_chain:
+            if exchange.answer.id is not None:
+                self._ends["response", exchange.answer.id] = end
+            if exchange.session is not None:
+                self._ends["session", exchange.session] = end
+
+    def _meaning(self, raw: Any, dialect: Dialect) -> tuple[int, bytes]:
+        """The number of what a message means, and a hash of its form; a reference means what it refers to."""
+        number, form = self._meanings.of(raw, dialect.name, dialect.meaning)
+        if dialect is RESPONSES and raw.__class__ is dict:
+            item_id = referred(raw)
+            if item_id is not None:
+                return self._items.get(item_id, number), form
+            if raw.get("id").__class__ is str:
+                self._items[raw["id"]] = number
+        return number, form
 
     def _place_after(self, place: int, meaning: int) -> int:
         return self._places.setdefault((place, meaning), len(self._places) + 1)
@@ -67,16 +118,22 @@ class Stitching:
         """System prompts stand outside of the dialogue: their place is what they mean."""
         found: list[Step] = []
         for sent in exchange.system:
-            meaning, form = self._meanings.of(sent.raw, sent.dialect.name, sent.dialect.meaning)
+            meaning, form = self._meaning(sent.raw, sent.dialect)
             found.append(Step(meaning, sent, form))
         return found
 
-    def _replies(self, exchange: Exchange, place: int) -> list[tuple[int, bytes]]:
+    def _replies(self, exchange: Exchange, place: int) -> tuple[list[tuple[int, bytes]], int]:
+        """The places of what came back, and the place of whoever goes on from there."""
         found: list[tuple[int, bytes]] = []
+        end = place
         for reply in exchange.answer.replies:
-            meaning, form = self._meanings.of(reply.raw, reply.dialect.name, reply.dialect.meaning)
-            found.append((self._place_after(place, meaning), form))
-        return found
+            meaning, form = self._meaning(reply.raw, reply.dialect)
+            spot = self._place_after(end if exchange.answer.is_chain else place, meaning)
+            is_aside = reply.dialect.is_aside(reply.raw)
+            if (exchange.answer.is_chain and not is_aside) or (not exchange.answer.is_chain and not found):
+                end = spot
+            found.append((spot, form))
+        return found, end
 
     def _tools(self, exchange: Exchange) -> list[int]:
         """Numbers of the tools offered; requests mostly offer the same list, which is looked up whole."""

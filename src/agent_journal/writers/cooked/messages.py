@@ -1,7 +1,7 @@
 """How one message is cooked, in the dialect of the request it was part of.
 
-`Request.api` names the dialect. OPENAI and CLAUDE are cooked as llm-path does it (b9fa012, February 2026),
-from the content as it was sent (`native`) where that is at hand; everything else is cooked from the parts.
+`Request.api` names the dialect. OPENAI, CLAUDE and GEMINI are cooked as llm-path does it (b9fa012, February
+2026), from the content as it was sent (`native`) where that is at hand; all else is cooked from the parts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Part
 
-OPENAI, CLAUDE = "openai", "claude"
+OPENAI, CLAUDE, GEMINI = "openai", "claude", "gemini"
 _SAID = ("text", "thinking")
+_SHOWN = ("image/", "audio/", "video/")
 
 Call: TypeAlias = dict[str, Any]
 
@@ -48,6 +49,8 @@ def sent(message: Message, api: str | None) -> list[Cooked]:
         return _openai(message)
     if api == CLAUDE and message.native is not None:
         return _claude_sent(message.role, message.native)
+    if api == GEMINI and message.native is not None:
+        return _gemini(message.role, message.native)
     return _from_parts(message)
 
 
@@ -57,6 +60,8 @@ def answered(message: Message, api: str | None) -> list[Cooked]:
         return _openai(message)
     if api == CLAUDE and message.native is not None:
         return _claude_answered(message.native)
+    if api == GEMINI and message.native is not None:
+        return _gemini(message.role, message.native)
     cooked = _from_parts(message)
     if api is None:
         return cooked
@@ -200,6 +205,67 @@ def _claude_output_block(block: Any) -> str:
     if isinstance(block, dict) and isinstance(block.get("text"), str):
         return str(block["text"])
     return _as_python_prints(block)
+
+
+# Gemini: what functions returned, then all text as one message, then the calls. Thoughts, which the reference
+# takes for text, come first by themselves, as the format has them.
+
+
+def _gemini(role: str, content: Any) -> list[Cooked]:
+    parts = content if isinstance(content, list) else [content]
+    if role == "system":
+        return [Cooked(role, text) for part in parts if (text := _gemini_text(part))]
+    thoughts = [
+        Cooked("thinking", text) for part in parts if _is_thought(part) and (text := _gemini_text(part))
+    ]
+    cooked = [found for part in parts if (found := _gemini_part(role, part)) is not None]
+    text = "".join(_gemini_text(part) for part in parts if not _is_thought(part))
+    calls = [_gemini_call(call) for part in parts if (call := _field(part, "functionCall", "function_call"))]
+    return [
+        *thoughts,
+        *cooked,
+        *([Cooked(role, text)] if text else ()),
+        *([Cooked("tool_use", tool_calls=calls)] if calls else ()),
+    ]
+
+
+def _gemini_text(part: Any) -> str:
+    return _string(part.get("text")) if isinstance(part, dict) else _string(part)
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("thought") is True
+
+
+def _field(part: Any, *names: str) -> dict[str, Any] | None:
+    """What a part holds under any of the names; the service's and its clients' differ in their case."""
+    found = (part.get(name) for name in names) if isinstance(part, dict) else ()
+    return next((value for value in found if isinstance(value, dict) and value), None)
+
+
+def _gemini_part(role: str, part: Any) -> Cooked | None:
+    """What a part becomes by itself; texts and calls become nothing."""
+    if not isinstance(part, dict) or "text" in part or _field(part, "functionCall", "function_call"):
+        return None
+    result = _field(part, "functionResponse", "function_response")
+    if result is not None:
+        # Where calls have no ids, the function's name says what a result belongs to.
+        return _result(_gemini_output(result.get("response")), result.get("id") or result.get("name"), None)
+    media = _field(part, "inlineData", "inline_data", "fileData", "file_data")
+    if media is None:
+        return Cooked(role, _json(part)) if part else None
+    mime = _string(media.get("mimeType") or media.get("mime_type"))
+    return Cooked(role, f"[{mime.partition('/')[0]}]" if mime.startswith(_SHOWN) else "[file]")
+
+
+def _gemini_output(response: Any) -> str:
+    if isinstance(response, dict):
+        return _string(response["content"]) if "content" in response else _json(response)
+    return _as_python_prints(response) if response is not None else ""
+
+
+def _gemini_call(call: dict[str, Any]) -> Call:
+    return _call(_string(call.get("name")), _arguments(call.get("args")), call.get("id"))
 
 
 # Everything else: one message per part, in the same manner.

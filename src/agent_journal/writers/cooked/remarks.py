@@ -59,7 +59,7 @@ def _all_parts(message: Message, api: str | None) -> Iterator[Part]:
 
 def _is_replaced(media: Media, api: str | None) -> bool:
     """Whether only a placeholder stands for it; other media of the dialects are kept as JSON."""
-    if api is None:
+    if api not in (OPENAI, CLAUDE):
         return True
     return media.kind == "image" and (api == CLAUDE or media.ref is None)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agent_journal import times, tree
 from agent_journal.writers.cooked import messages as cook
-from agent_journal.writers.cooked.messages import OPENAI, Cooked, sorted_json
+from agent_journal.writers.cooked.messages import GEMINI, OPENAI, Cooked, sorted_json
 from agent_journal.writers.cooked.paths import Paths
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message, Request, Tool
 
 T = TypeVar("T")
+# Dialects in which several messages of a response are choices.
+_OF_CHOICES = (OPENAI, GEMINI)
 
 
 class Distinct(Generic[T]):
@@ -103,12 +105,20 @@ class Kitchen:
             index=request.index,
             id=request.id or "",
             timestamp=times.epoch_ms(request.at) or 0,
-            model=request.model or "",
+            model=self._model(request) or "",
             duration_ms=request.duration_ms or 0,
             request=self._sent_to(request.prompt_id, request.system, request.api),
             response=self._answer(request),
             tools=[self._tools[place] for place in offered(request, self.conversation.tools)],
         )
+
+    def _model(self, request: Request) -> str | None:
+        """The model that was asked; Gemini's requests name it in their URL, its answers say it themselves."""
+        if request.api == GEMINI:
+            for message in map(self.paths.message, request.response_ids):
+                if message is not None and message.model:
+                    return message.model
+        return request.model
 
     def _derived(self, response: list[Message], index: int) -> CookedRequest:
         first = response[0]
@@ -178,7 +188,7 @@ class Kitchen:
         found = [self.paths.message(entry_id) for entry_id in request.response_ids]
         messages = [message for message in found if message is not None]
         # Of several choices the format has the first.
-        said = self._said(messages[:1] if request.api == OPENAI else messages, request.api)
+        said = self._said(messages[:1] if request.api in _OF_CHOICES else messages, request.api)
         # An error that the service told of may come after a part of the answer.
         return [*said, *self._numbers([cook.failed(request.error)])] if request.error else said
 

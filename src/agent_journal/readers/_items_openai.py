@@ -1,0 +1,321 @@
+"""The dialect of the Responses API: items to roles and parts, the usage object to Usage.
+
+An item is a message, a thought, a call of a tool or what a tool answered; requests and responses are lists of
+them. Known from recorded payloads up to November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.fields import Fields
+from agent_journal.model import (
+    Citation,
+    Media,
+    MediaKind,
+    Other,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+)
+from agent_journal.notes import Kind
+from agent_journal.readers._messages_openai import Said, inline, role_of
+
+if TYPE_CHECKING:
+    from agent_journal.model import Role
+    from agent_journal.notes import Notes
+
+_TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
+_ONLY_TEXT = 2  # type and text
+_MEDIA: dict[str, MediaKind] = {"input_image": "image", "input_file": "file", "computer_screenshot": "image"}
+_LINKS = ("image_url", "file_url", "file_data")
+_REFERENCES = ("file_id", "file_url")
+# Calls that services run or ask the client to run: what their input is called, and what they do.
+_BUILT_IN: dict[str, tuple[str, ToolKind | None]] = {
+    "web_search": ("action", "web"),
+    "file_search": ("queries", "search"),
+    "code_interpreter": ("code", "shell"),
+    "image_generation": ("revised_prompt", "media"),
+    "computer": ("action", None),
+    "local_shell": ("action", "shell"),
+    "shell": ("action", "shell"),
+    "apply_patch": ("operation", "edit"),
+    "tool_search": ("arguments", "search"),
+}
+# Items that are known and say nothing that has a part of its own.
+_KEPT_WHOLE = (
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "compaction",
+    "item_reference",
+)
+_BY_PERSON = ("mcp_approval_response", "item_reference")
+
+
+def said(raw: Any, note: Notes, where: int | str) -> Said:
+    """What an item says, in the terms of the model; it stays as it is."""
+    if raw.__class__ is str:
+        return Said("user", [Text(text=raw)] if raw else [], raw, {})
+    if raw.__class__ is not dict:
+        note(Kind.WRONG_TYPE, where, f"an item is {type(raw).__name__}")
+        return Said("user", [Other(data=raw)], raw, {})
+    kind, item = raw.get("type"), Fields(dict(raw), note, where)
+    if kind == "message" or (kind is None and "role" in raw):
+        return _message(item)
+    if kind.__class__ is not str:
+        return _unknown(raw, kind, item)
+    item.drop("type")
+    if kind == "reasoning":
+        return Said("assistant", [reasoning(item)], None, item.rest())
+    if kind.endswith("_output"):
+        return _answered(kind, item)
+    if kind == "mcp_call":
+        return _mcp(item)
+    if kind in ("function_call", "custom_tool_call", "program"):
+        return _called(kind, item)
+    name = kind.removesuffix("_call")
+    if name in _BUILT_IN and name != kind:
+        return _built_in(name, item)
+    return _unknown(raw, kind, item)
+
+
+def _unknown(raw: dict[str, Any], kind: Any, item: Fields) -> Said:
+    if kind not in _KEPT_WHOLE:
+        item.note(Kind.UNKNOWN_TYPE, item.where, f"item {str(kind)[:40]!r}")
+    role: Role = "user" if kind in _BY_PERSON else "assistant"
+    return Said(role, [Other(data=raw, name=kind if kind.__class__ is str else None)], None, {})
+
+
+def _message(item: Fields) -> Said:
+    item.drop("type")
+    role = role_of(item)
+    content = item.take("content")
+    return Said(role, parts(content, item.note, item.where), content, item.rest())
+
+
+def parts(content: Any, note: Notes, where: int | str) -> list[Any]:
+    """The parts of content, which stays as it is: a text, a list, or nothing."""
+    if content.__class__ is list:
+        return [_part(raw, note, where) for raw in content]
+    if content is None or content == "":
+        return []
+    if content.__class__ is str:
+        return [Text(text=content)]
+    note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+    return [Other(data=content)]
+
+
+def _part(raw: Any, note: Notes, where: int | str) -> Part:
+    if raw.__class__ is str:
+        return Text(text=raw)
+    if raw.__class__ is not dict:
+        note(Kind.WRONG_TYPE, where, f"a content part is {type(raw).__name__}")
+        return Other(data=raw)
+    kind = raw.get("type")
+    fields = Fields(dict(raw), note, where)
+    fields.drop("type")
+    if kind in _TEXTS and fields.look("text").__class__ is str:
+        return _text(fields)
+    if kind == "refusal" and fields.look("refusal").__class__ is str:
+        return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
+    if kind.__class__ is str and kind in _MEDIA:
+        return _media(_MEDIA[kind], fields)
+    if kind == "input_audio":
+        return _heard(fields)
+    note(Kind.UNKNOWN_TYPE, where, f"content part {str(kind)[:40]!r}")
+    return Other(data=raw, name=kind if kind.__class__ is str else None)
+
+
+def _text(fields: Fields) -> Text:
+    text, annotations = fields.take("text"), fields.items("annotations")
+    if fields.look("logprobs") == []:
+        fields.drop("logprobs")
+    citations = [_citation(raw, fields) for raw in annotations or ()]
+    return Text(text=text, citations=citations, extra=fields.rest())
+
+
+def _citation(raw: Any, fields: Fields) -> Citation:
+    if raw.__class__ is not dict:
+        return Citation(extra={"value": raw})
+    cited = Fields(dict(raw), fields.note, fields.where)
+    return Citation(
+        title=cited.text("title") or cited.text("filename"),
+        url=cited.text("url"),
+        start=cited.whole("start_index"),
+        end=cited.whole("end_index"),
+        extra=cited.rest(),
+    )
+
+
+def _media(kind: MediaKind, fields: Fields) -> Media:
+    mime = data = ref = None
+    for name in _LINKS:
+        link = fields.look(name)
+        if link.__class__ is not str or data is not None:
+            continue
+        mime, data = inline(link)
+        if data is None and name == "file_data":
+            data = link
+        if data is not None:
+            fields.drop(name)
+    for name in ("image_url", *_REFERENCES):
+        if ref is None and fields.look(name).__class__ is str:
+            ref = fields.text(name)
+    return Media(kind=kind, mime=mime, name=fields.text("filename"), ref=ref, data=data, extra=fields.rest())
+
+
+def _heard(fields: Fields) -> Media:
+    audio = fields.look("input_audio")
+    if audio.__class__ is not dict:
+        return Media(kind="audio", data=fields.text("data"), extra=fields.rest())
+    fields.keep("input_audio", dict(audio))
+    inner = fields.nested("input_audio")
+    data = None if inner is None else inner.text("data")
+    return Media(kind="audio", data=data, extra=fields.rest())
+
+
+def reasoning(item: Fields) -> Reasoning:
+    """What the model thought: in full, summed up, or as the vendor's opaque text."""
+    return Reasoning(
+        text=_joined(item, "content"),
+        summary=_joined(item, "summary"),
+        encrypted=item.text("encrypted_content"),
+    )
+
+
+def _joined(item: Fields, name: str) -> str | None:
+    """The texts of a list, one below the other; it stays where that would lose something of it."""
+    pieces = item.items(name)
+    if not pieces:
+        return None
+    texts = [piece["text"] for piece in pieces if _is_text(piece)]
+    if len(texts) < len(pieces) or any(len(piece) > _ONLY_TEXT for piece in pieces):
+        item.keep(name, pieces)
+    return "\n".join(texts) if texts else None
+
+
+def _is_text(piece: Any) -> bool:
+    return piece.__class__ is dict and piece.get("type") in _TEXTS and piece.get("text").__class__ is str
+
+
+# Calls, and what came back.
+
+
+def _called(kind: str, item: Fields) -> Said:
+    """A call of a tool that the client has; the input stays the string it is."""
+    names = {"function_call": "arguments", "custom_tool_call": "input", "program": "code"}
+    name = item.text("name")
+    if name is None and kind == "program":
+        name = kind
+    call = ToolCall(name=name or "", call_id=item.text("call_id"), input=item.take(names[kind]))
+    return Said("assistant", [call], None, item.rest())
+
+
+def _built_in(name: str, item: Fields) -> Said:
+    """A call of a tool that the service has, often with its result in the same item."""
+    field, kind = _BUILT_IN[name]
+    value = item.take(field)
+    if field not in ("action", "operation", "arguments"):
+        value = None if value is None else {field: value}
+    call_id = item.text("call_id") or _id(item)
+    call = ToolCall(name=name, call_id=call_id, input=value, kind=kind)
+    output = _output_within(name, item)
+    found: list[Part] = [call] if output is None else [call, ToolResult(call_id=call_id, output=output)]
+    return Said("assistant", found, None, item.rest())
+
+
+def _output_within(name: str, item: Fields) -> list[Any] | None:
+    """What a service's own tool found, made or printed, if the item tells it."""
+    if name == "image_generation" and item.look("result").__class__ is str:
+        form = item.look("output_format")
+        mime = f"image/{form}" if form.__class__ is str else None
+        return [Media(kind="image", mime=mime, data=item.text("result"))]
+    if name == "code_interpreter" and item.look("outputs").__class__ is list:
+        return [_printed(raw, item) for raw in item.take("outputs")]
+    if name == "file_search" and item.look("results").__class__ is list:
+        return [Other(data=raw, name="result") for raw in item.take("results")]
+    return None
+
+
+def _printed(raw: Any, item: Fields) -> Part:
+    kind = raw.get("type") if raw.__class__ is dict else None
+    if kind == "logs" and raw.get("logs").__class__ is str:
+        return Text(text=raw["logs"], extra=_without(raw, "type", "logs"))
+    if kind == "image" and raw.get("url").__class__ is str:
+        mime, data = inline(raw["url"])
+        extra = _without(raw, "type", "url")
+        return Media(kind="image", mime=mime, data=data, ref=None if data else raw["url"], extra=extra)
+    item.note(Kind.UNKNOWN_TYPE, item.where, f"output {str(kind)[:40]!r}")
+    return Other(data=raw)
+
+
+def _without(raw: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key not in names}
+
+
+def _mcp(item: Fields) -> Said:
+    call_id = _id(item)
+    item.keep("type", "mcp_call")
+    found: list[Part] = [
+        ToolCall(name=item.text("name") or "", call_id=call_id, input=item.take("arguments"), kind="mcp")
+    ]
+    error, output = item.take("error"), item.take("output")
+    told: Any = output if error is None else error
+    if told is not None:
+        extra = {} if error is None or output is None else {"output": output}
+        answer: Any = told if told.__class__ is str else [Other(data=told)]
+        is_error = None if error is None else True
+        found.append(ToolResult(call_id=call_id, output=answer, is_error=is_error, extra=extra))
+    return Said("assistant", found, None, item.rest())
+
+
+def _answered(kind: str, item: Fields) -> Said:
+    """What a tool answered: a text, content parts, or an object of the tool's own."""
+    call_id = item.text("call_id")
+    field = next((name for name in ("output", "result", "tools") if item.has(name)), "output")
+    value = item.take(field)
+    output: Any = value
+    if value is None:
+        output = ""
+    elif kind.startswith(("function_call", "custom_tool_call")) and value.__class__ is list:
+        output = parts(value, item.note, item.where)
+    elif kind == "computer_call_output" and value.__class__ is dict:
+        output = [_part(value, item.note, item.where)]
+    elif value.__class__ is list:
+        output = [Other(data=raw) for raw in value]
+    elif value.__class__ is not str:
+        output = [Other(data=value)]
+    if kind != "function_call_output":
+        item.keep("type", kind)
+    return Said("tool", [ToolResult(call_id=call_id, output=output)], None, item.rest())
+
+
+def _id(item: Fields) -> str | None:
+    value = item.look("id")
+    return value if value.__class__ is str else None
+
+
+def usage(raw: Any, key: str | None) -> Usage | None:
+    """Token counts; `input_tokens` includes what the cache gave. The object stays whole in `extra`."""
+    if raw.__class__ is not dict:
+        return None
+    read, cached = _count(raw, "input_tokens"), _count(raw.get("input_tokens_details"), "cached_tokens")
+    return Usage(
+        key=key,
+        input=read if read is None or cached is None else max(read - cached, 0),
+        output=_count(raw, "output_tokens"),
+        cache_read=cached,
+        reasoning=_count(raw.get("output_tokens_details"), "reasoning_tokens"),
+        total=_count(raw, "total_tokens"),
+        extra=raw,
+    )
+
+
+def _count(raw: Any, name: str) -> int | None:
+    value = raw.get(name) if raw.__class__ is dict else None
+    return value if value.__class__ is int and value >= 0 else None
