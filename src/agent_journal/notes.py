@@ -42,6 +42,7 @@ class Kind(Enum):
     MISSING_TIME = ("missing-time", False, "a time is missing; another one stands in")
     MISSING_ID = ("missing-id", False, "an id is missing; one was made from the content")
     GUESSED_LINK = ("guessed-link", False, "a tool result has no call id; it was linked by its place")
+    CUT_AT_SOURCE = ("cut-at-source", False, "the source cut or left out something that was said")
     PARTIAL_USAGE = ("partial-usage", False, "the source's token counts are known to be too low")
     IGNORED_FILE = ("ignored-file", False, "a file of the source holds no conversation")
     # Writers.

@@ -61,6 +61,14 @@ class Peek:
         """The first bytes of the file as plain UTF-8."""
         return head_text(self.raw)
 
+    def beyond(self, mark: bytes, most: int) -> bytes:
+        """What begins with a mark, looked for in so many bytes of a file that opens with a long preamble."""
+        with self._source.open() as stream:
+            data = self.raw[:0]
+            while len(data) < most and (block := stream.read(most - len(data))):
+                data += block
+        return data[at : at + HEAD_BYTES] if (at := data.find(mark)) >= 0 else b""
+
     @property
     def is_cut(self) -> bool:
         """Whether the file goes on behind the head."""

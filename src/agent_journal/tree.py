@@ -5,11 +5,12 @@ All of them are loops: a chain of 20,000 messages is a chain, not a stack.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from agent_journal import times
+from agent_journal import ids, times
 from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
@@ -130,6 +131,17 @@ def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
             cut.append(entry.id)
             place([entry])
     return placed, cut
+
+
+def distinct(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, where those that came to have equal ids have ids of their own."""
+    told: Counter[str] = Counter()
+    found: list[Entry] = []
+    for entry in entries:
+        again = told[entry.id]
+        told[entry.id] += 1
+        found.append(msgspec.structs.replace(entry, id=ids.made(entry.id, again)) if again else entry)
+    return found
 
 
 def calls_in(entry: Entry) -> Iterator[ToolCall]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tables, times
+from agent_journal import ids, tables, times, tree
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Event, Message, Text
 from agent_journal.notes import Kind, Notes
@@ -228,7 +228,7 @@ def _conversation(entries: list[Entry], title: str | None) -> Conversation:
         started_at=known[0] if known else None,
         updated_at=known[-1] if known else None,
         shape="list",
-        timeline=_distinct(entries),
+        timeline=tree.distinct(entries),
     )
 
 
@@ -237,17 +237,6 @@ def _told_apart(conversation: Conversation, told: Counter[str]) -> Conversation:
     again = told[conversation.id]
     told[conversation.id] += 1
     return replace(conversation, id=ids.made(conversation.id, again)) if again else conversation
-
-
-def _distinct(entries: list[Entry]) -> list[Entry]:
-    """The entries, where equal rows have ids of their own."""
-    told: Counter[str] = Counter()
-    distinct: list[Entry] = []
-    for entry in entries:
-        again = told[entry.id]
-        told[entry.id] += 1
-        distinct.append(replace(entry, id=ids.made(entry.id, again)) if again else entry)
-    return distinct
 
 
 def _in_order(run: list[Entry]) -> list[Dated]:

@@ -1,0 +1,65 @@
+"""Gemini, from Google Takeout: the activity log as JSON or as a page, conversations in Workspace, Gems.
+
+A log has one record per prompt and its answer, newest first, and before August 2026 it does not say which
+belong together: then a pause of more than half an hour ends a conversation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.gemini_takeout.signs import (
+    ACTIVITY,
+    DOCUMENTED,
+    PAGE,
+    SETTINGS,
+    SOURCE,
+    WORKSPACE,
+    version_of,
+    version_of_folder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="Gemini (Google Takeout)",
+    versions=(ACTIVITY, PAGE, WORKSPACE, SETTINGS, DOCUMENTED),
+    revision=1,
+    names={"pam": "gemini", "record": "gemini"},
+    # Only takeout.google.com gives the files: they have no home on any system.
+    companions=("*/conversation_*_turn_*_images_*",),
+    resume="https://gemini.google.com/app/{id}",
+    evidence="activity logs of 2025 to September 2026 in English, French, German, Japanese, Korean, "
+    "Portuguese and Swedish, pages of them, and conversations in Workspace, as open readers of real exports "
+    "describe them; one sample; documented: as Portable AI Memory states it (February 2026), not seen in the "
+    "field; no documentation by the vendor; verified November 2026",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim records of activity that name Gemini, the page of them, their folder, and Workspace's turns."""
+    return version_of_folder(peek) if peek.is_folder else version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield each conversation, oldest message first; of the settings, each Gem."""
+    from agent_journal.readers.gemini_takeout import (  # noqa: PLC0415 (imported when something is read)
+        log,
+        settings,
+        workspace,
+    )
+
+    if version == WORKSPACE:
+        yield from workspace.conversations(source, note)
+    elif version == SETTINGS:
+        yield from settings.memories(source, note)
+    else:
+        yield from log.conversations(source, note)

@@ -1,0 +1,185 @@
+"""The activity log as a whole: records, newest first, put together to conversations."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal import ids, jsonstream, times, tree
+from agent_journal.fields import Fields
+from agent_journal.model import Conversation, Message
+from agent_journal.notes import Kind
+from agent_journal.peek import Peek
+from agent_journal.readers.gemini_takeout import cards
+from agent_journal.readers.gemini_takeout.attached import Files
+from agent_journal.readers.gemini_takeout.records import Entry, conversations_of, entries, moment_of
+from agent_journal.readers.gemini_takeout.signs import LOGS, PAGE, SOURCE, version_of
+from agent_journal.source import files_below
+from agent_journal.spill import Grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+_PAUSE_MS = 30 * 60 * 1000
+_DAY_MS = 24 * 60 * 60 * 1000
+_LONGEST_TITLE = 80
+
+
+class Kept(NamedTuple):
+    """A record with the moment it is put at, which is a neighbour's where it has none."""
+
+    order: int
+    where: str
+    record: dict[str, Any]
+
+
+def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+    """Those with an id of their own, then those that only a pause tells apart, each kind oldest first."""
+    if not source.is_folder:
+        yield from _read(source, Files(), note)
+        return
+    found = [*files_below(source)]
+    logs = [file for file in found if "/" not in file.path.removeprefix(f"{source.path}/").lstrip("/")]
+    known = {file.path: version for file in logs if (version := version_of(Peek(file))) in LOGS}
+    # A page says less than the log in JSON; no export has both.
+    is_page_read = PAGE in known.values() and all(version == PAGE for version in known.values())
+    files = Files(file.path.removeprefix(f"{source.path}/") for file in found)
+    for file in found:
+        if file.path in known and (known[file.path] != PAGE or is_page_read):
+            yield from _read(file, files, note.about(file.label))
+            files.used.add(file.path.removeprefix(f"{source.path}/"))
+    for file in found:
+        if file.path.removeprefix(f"{source.path}/") not in files.used:
+            note.add(Kind.IGNORED_FILE, file.label, "", "no record names it")
+
+
+def _read(file: Source, files: Files, note: Notes) -> Iterator[Conversation]:
+    log = _Log(_records(file, note), note)
+    if log.is_empty:
+        advice = "in Takeout, the conversations are under My Activity, Gemini Apps"
+        note(Kind.IGNORED_FILE, "", f"there is no activity in it; {advice}")
+    for conversation_id in log.conversation_ids:
+        yield _conversation(log.of(conversation_id), conversation_id, files, note)
+    if log.strays:
+        detail = f"records without one: {log.strays:,}; a pause of more than 30 minutes ends a conversation"
+        note(Kind.MISSING_ID, "", detail)
+    for session in log.sessions():
+        yield _conversation(session, None, files, note)
+
+
+def _records(file: Source, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]:
+    if Peek(file).opening == "<":
+        yield from cards.records(file, note)
+        return
+    for index, record in jsonstream.elements(file, note):
+        where = f"[{index}]"
+        if record.__class__ is dict:
+            yield where, record
+        else:
+            note(Kind.UNKNOWN_TYPE, where, f"a record is {type(record).__name__}, expected an object")
+            yield where, {"record": record}
+
+
+class _Log:
+    """All records, by conversation and, where they name none, by day; on disk, as logs may be large."""
+
+    def __init__(self, records: Iterable[tuple[str, dict[str, Any]]], note: Notes) -> None:
+        self._kept = Grouped()
+        self._first: dict[str, int] = {}
+        self._days: set[int] = set()
+        self._note = note
+        self._falling = 0
+        self.strays = 0
+        self.is_empty = True
+        last = 0
+        for where, record in records:
+            self.is_empty = False
+            order = times.epoch_ms(moment_of(record))
+            self._falling += 0 if order is None or order == last else 1 if order < last else -1
+            last = last if order is None else order
+            self._add(Kept(last, where, record))
+
+    @property
+    def conversation_ids(self) -> list[str]:
+        """By the time of their first record."""
+        return sorted(self._first, key=self._first.__getitem__)
+
+    def of(self, conversation_id: str) -> list[Kept]:
+        """The records of a conversation, oldest first."""
+        return self._in_order(f"={conversation_id}")
+
+    def sessions(self) -> Iterator[list[Kept]]:
+        """The other records, cut where nothing was done for long."""
+        session: list[Kept] = []
+        for day in sorted(self._days):
+            for kept in self._in_order(f"~{day}"):
+                if session and kept.order - session[-1].order > _PAUSE_MS:
+                    yield session
+                    session = []
+                session.append(kept)
+        if session:
+            yield session
+
+    def _add(self, kept: Kept) -> None:
+        named = conversations_of(kept.record)
+        for conversation_id in named:
+            self._first[conversation_id] = min(kept.order, self._first.get(conversation_id, kept.order))
+            self._kept.add(f"={conversation_id}", kept.order, kept)
+        if not named:
+            self.strays += 1
+            self._days.add(kept.order // _DAY_MS)
+            self._kept.add(f"~{kept.order // _DAY_MS}", kept.order, kept)
+
+    def _in_order(self, group: str) -> list[Kept]:
+        """A group by time; at one moment, what stands further down is older if the log is newest first."""
+        found: list[Kept] = []
+        for _, together in groupby(
+            (Kept(*kept) for kept in self._kept.of(group)), key=lambda kept: kept.order
+        ):
+            block = self._once([*together])
+            found += block[::-1] if self._falling > 0 else block
+        return found
+
+    def _once(self, block: list[Kept]) -> list[Kept]:
+        """Records of one moment without those that say the same again."""
+        told: list[Kept] = []
+        for kept in block:
+            if any(kept.record == other.record for other in told):
+                self._note(Kind.REPEATED_RECORD, kept.where, "the same activity")
+            else:
+                told.append(kept)
+        return told
+
+
+def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, note: Notes) -> Conversation:
+    timeline = tree.distinct(
+        entry
+        for _, where, record in kept
+        for entry in entries(Fields(record, note, where), moment_of(record), files)
+    )
+    dated = [entry.at for entry in timeline if entry.at]
+    return Conversation(
+        id=conversation_id or ids.made(SOURCE, timeline[0].id),
+        made_id=conversation_id is None,
+        source=SOURCE,
+        title=_title(timeline),
+        started_at=dated[0] if dated else None,
+        updated_at=dated[-1] if dated else None,
+        shape="list",
+        timeline=timeline,
+    )
+
+
+def _title(timeline: list[Entry]) -> str | None:
+    """The log has no titles: the first line of the first prompt stands for one."""
+    said = (
+        tree.plain_text(entry) for entry in timeline if isinstance(entry, Message) and entry.role == "user"
+    )
+    first = next((text for text in said if text.strip()), None)
+    if first is None:
+        return None
+    line = first.strip().split("\n", 1)[0].strip()
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"

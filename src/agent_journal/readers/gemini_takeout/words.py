@@ -1,0 +1,122 @@
+"""What an activity is called: a verb in the language of the account, then all of the prompt.
+
+Verbs are those that real exports have. Where a language's verb is not known, the title is kept whole.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Language(NamedTuple):
+    """The verbs before prompts, and beginnings of titles that are no prompts."""
+
+    prompts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    has_bare_prompts: bool = False
+    """Whether a title that begins with neither is a prompt, even without an answer."""
+
+
+class Title(NamedTuple):
+    """A title taken apart. `prompt` is None if it is no prompt."""
+
+    verb: str
+    prompt: str | None
+
+
+_ENGLISH = Language(
+    prompts=(
+        *("Prompted with:", "Asked Gemini:", "Asked Bard:", "Submitted query"),
+        *("Prompted", "Branched", "Answered", "Asked", "Said"),
+    ),
+    others=(
+        *(
+            "Created",
+            "Used",
+            "Added",
+            "Gave",
+            "Selected",
+            "Shared",
+            "Deleted",
+            "Cleared",
+            "Viewed",
+            "Visited",
+        ),
+        *("Edited", "Pinned", "Renamed", "Exported", "Updated", "Answered survey question"),
+    ),
+)
+_BY_PRODUCT = {
+    **dict.fromkeys(("gemini apps", "gemini", "bard"), _ENGLISH),
+    "gemini-apps": Language(("Eingegebener Prompt:",)),
+    "gemini アプリ": Language(("送信したメッセージ:", "送信したメッセージ：")),
+    "gemini-appar": Language(("Gav instruktionen",)),
+    "applications gemini": Language(("Prompt :",)),
+    "gemini 앱": Language(("분기된",), has_bare_prompts=True),
+}
+_ANY = Language(
+    prompts=(
+        *_ENGLISH.prompts,
+        *(verb for language in _BY_PRODUCT.values() if language is not _ENGLISH for verb in language.prompts),
+        *("Fez uma pergunta", "Perguntou", "Solicitou", "Hiciste la petición", "Has dicho:"),
+        *("已提示", "プロンプト:", "Υποβλήθηκε το ερώτημα"),
+    ),
+    has_bare_prompts=True,
+)
+_SPACES = re.compile(r"[\s\u00a0\u202f]+")
+# `Attached 2 files.`, `1 file(s) attached.`, `2 Datei(en) angehängt.`, `添付ファイル 1 件`
+_ATTACHED = re.compile(
+    r"(?:Attached \d+ files?\.?|\d+ files?(?:\(s\))? attached\.?"
+    r"|\d+ Datei(?:en|\(en\))? angehängt\.?|添付ファイル \d+ 件)"
+)
+_ATTACHED_LAST = re.compile(_ATTACHED.pattern + r"\s*\Z")
+_LONGEST_VERB = 40
+
+
+def language_of(product: str | None) -> Language:
+    """The language that a product's name is in."""
+    return _BY_PRODUCT.get(_SPACES.sub(" ", product or "").strip().lower(), _ANY)
+
+
+def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
+    """The verb and the prompt in a title."""
+    start = _SPACES.sub(" ", title[: 2 * _LONGEST_VERB]).lstrip()
+    if any(_begins(start, other) for other in language.others):
+        is_survey = start.startswith(language.others[-1])
+        if is_survey or not any(_begins(start, verb) for verb in language.prompts):
+            return Title(title, None)
+    verb = next((verb for verb in language.prompts if _begins(start, verb)), None)
+    if verb is not None:
+        return Title(*_cut(title, verb))
+    return Title("", title.strip()) if has_answer or language.has_bare_prompts else Title(title, None)
+
+
+def counts_attachments(line: str) -> bool:
+    """Whether a line only says how many files are attached."""
+    return len(line) < 2 * _LONGEST_VERB and _ATTACHED.fullmatch(_SPACES.sub(" ", line).strip()) is not None
+
+
+def without_count(prompt: str) -> tuple[str, str]:
+    """The prompt, and the words at its end that say how many files are attached."""
+    start = max(0, len(prompt) - 2 * _LONGEST_VERB)
+    found = _ATTACHED_LAST.search(prompt, start)
+    return (prompt[: found.start()].rstrip(), found[0].strip()) if found else (prompt, "")
+
+
+def _begins(start: str, verb: str) -> bool:
+    """Whether a title begins with a verb as a word of its own."""
+    if not start.startswith(verb):
+        return False
+    return len(start) == len(verb) or not verb[-1].isascii() or verb[-1] == ":" or start[len(verb)] in " :"
+
+
+def _cut(title: str, verb: str) -> tuple[str, str]:
+    """The verb as it is written, and what follows it; their spaces may be others than ours."""
+    pattern = (
+        r"[\s\u00a0\u202f]*"
+        + r"[\s\u00a0\u202f]+".join(map(re.escape, verb.split(" ")))
+        + r"[\s\u00a0\u202f]*"
+    )
+    found = re.match(pattern, title)
+    end = found.end() if found else len(verb)
+    return title[:end].strip(), title[end:].rstrip()
