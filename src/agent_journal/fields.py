@@ -12,7 +12,7 @@ from agent_journal import times
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.notes import Notes
 
@@ -139,3 +139,16 @@ class Fields:
     def _refuse(self, name: str, value: Any, expected: str) -> None:
         self._data[name] = value
         self.note(Kind.WRONG_TYPE, self.where, f"{name} is {type(value).__name__}, expected {expected}")
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects in what should be a list of them."""
+    if value.__class__ is list:
+        for element in value:
+            if element.__class__ is dict:
+                yield element
+
+
+def words(value: Any) -> str | None:
+    """A string that says something."""
+    return value if value.__class__ is str and value else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent_journal.fields import words
 from agent_journal.model import Media, MediaKind, Part
-from agent_journal.readers.chatgpt.values import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

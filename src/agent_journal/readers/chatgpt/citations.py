@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.fields import objects, words
 from agent_journal.model import Citation
-from agent_journal.readers.chatgpt.values import objects, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

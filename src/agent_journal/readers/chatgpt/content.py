@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Citation, Code, Media, Other, Part, Reasoning, Text
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.chatgpt.assets import Assets, asset_id, media, media_of
-from agent_journal.readers.chatgpt.values import objects, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal import ids, tree
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Feedback, Memory, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import library_media
@@ -15,7 +15,7 @@ from agent_journal.readers.chatgpt.graph import in_order, parent_of
 from agent_journal.readers.chatgpt.message import Scene, take_moment
 from agent_journal.readers.chatgpt.names import SOURCE
 from agent_journal.readers.chatgpt.timeline import read_timeline
-from agent_journal.readers.chatgpt.values import moments, seconds, words
+from agent_journal.readers.chatgpt.values import moments, seconds
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import objects, words
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import names, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
 from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ
 from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation
-from agent_journal.readers.chatgpt.values import objects, words
 from agent_journal.source import files_below
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Citation, Event, Message, Part, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content
 from agent_journal.readers.chatgpt.citations import citations
 from agent_journal.readers.chatgpt.names import TOOL_KINDS
-from agent_journal.readers.chatgpt.values import objects, words
 from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:

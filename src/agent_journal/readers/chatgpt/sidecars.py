@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from agent_journal import ids, jsonstream
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import objects, words
 from agent_journal.model import Memory
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import Assets
@@ -20,7 +21,6 @@ from agent_journal.readers.chatgpt.names import (
     TOOL_MESSAGES,
     USER,
 )
-from agent_journal.readers.chatgpt.values import objects, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

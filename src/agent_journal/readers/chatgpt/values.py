@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from agent_journal.times import SECONDS_BELOW
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 Bag = dict[str, Any]
-
-
-def objects(value: Any) -> Iterator[Bag]:
-    """The objects in what should be a list of them."""
-    if value.__class__ is list:
-        for element in value:
-            if element.__class__ is dict:
-                yield element
-
-
-def words(value: Any) -> str | None:
-    """A string that says something."""
-    return value if value.__class__ is str and value else None
 
 
 class _Moments(msgspec.Struct):

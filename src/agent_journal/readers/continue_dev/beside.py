@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from agent_journal import ids, jsonstream
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import words
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev import config
 from agent_journal.readers.continue_dev.logged import KEYS, Logs
 from agent_journal.readers.continue_dev.names import DEV_DATA, FEEDBACK, INDEX, LOG_FOLDERS, SESSIONS, SOURCE
-from agent_journal.readers.continue_dev.values import Bag, words
 
 if TYPE_CHECKING:
+    from agent_journal.model import Bag
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import jsonstream, yamltext
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import objects, words
 from agent_journal.notes import Kind
-from agent_journal.readers.continue_dev.values import objects, words
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag

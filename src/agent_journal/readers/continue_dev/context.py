@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Media, Other, Text
 from agent_journal.notes import Kind
-from agent_journal.readers.continue_dev.values import Bag, objects, words
 
 if TYPE_CHECKING:
-    from agent_journal.model import Part
+    from agent_journal.model import Bag, Part
 
 _CODEBASE = "codebase"
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers import _chat_templates
 from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import config, tokens
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import Bag, path_of, words
+from agent_journal.readers.continue_dev.values import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.model import Item
+    from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from agent_journal import times
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import words
 from agent_journal.model import Conversation
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
 from agent_journal.readers.continue_dev import config, logs, session, signs, steps
 from agent_journal.readers.continue_dev.beside import Beside, entries, id_in
 from agent_journal.readers.continue_dev.names import DEV_DATA, INDEX, SESSIONS, SOURCE
-from agent_journal.readers.continue_dev.values import Bag, path_of, words
+from agent_journal.readers.continue_dev.values import path_of
 from agent_journal.source import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.model import Item
+    from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 

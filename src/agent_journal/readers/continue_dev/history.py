@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text
 from agent_journal.notes import Kind
 from agent_journal.readers import _messages_openai as openai
@@ -13,10 +13,10 @@ from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.context import Context
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.tools import Tools
-from agent_journal.readers.continue_dev.values import Bag, objects, same, words
+from agent_journal.readers.continue_dev.values import same
 
 if TYPE_CHECKING:
-    from agent_journal.model import Part, Usage
+    from agent_journal.model import Bag, Part, Usage
     from agent_journal.notes import Notes
     from agent_journal.readers.continue_dev.config import Models
     from agent_journal.readers.continue_dev.logged import Logged

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream, times
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import objects, words
 from agent_journal.model import Event, Feedback, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.context import as_text
 from agent_journal.readers.continue_dev.names import CHAT, FEEDBACK, SOURCE, TOOL_USE
-from agent_journal.readers.continue_dev.values import Bag, objects, same, words
+from agent_journal.readers.continue_dev.values import same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.model import Part
+    from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal import ids, jsonstream, times
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Feedback, Message, Other, Request, Text, Tool
 from agent_journal.notes import Kind
 from agent_journal.readers import _chat_templates
@@ -27,13 +27,12 @@ from agent_journal.readers.continue_dev.names import (
     SOURCE,
 )
 from agent_journal.readers.continue_dev.session import agent_of
-from agent_journal.readers.continue_dev.values import Bag, words
 from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.model import Item, Part
+    from agent_journal.model import Bag, Item, Part
     from agent_journal.notes import Notes
     from agent_journal.readers._chat_templates import Turn
     from agent_journal.readers.continue_dev.config import Models

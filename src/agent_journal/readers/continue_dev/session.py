@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream, times
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.history import History
 from agent_journal.readers.continue_dev.logged import Logged
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import Bag, objects, path_of, words
+from agent_journal.readers.continue_dev.values import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.model import Event
+    from agent_journal.model import Bag, Event
     from agent_journal.readers.continue_dev.beside import Beside
     from agent_journal.source import Source
 

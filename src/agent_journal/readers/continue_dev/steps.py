@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev import session
 from agent_journal.readers.continue_dev.beside import Beside
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import path_of, words
+from agent_journal.readers.continue_dev.values import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

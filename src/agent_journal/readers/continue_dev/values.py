@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-Bag = dict[str, Any]
 _FILE = "file://"
-
-
-def objects(value: Any) -> Iterator[Bag]:
-    """The objects in what should be a list of them."""
-    if value.__class__ is list:
-        for element in value:
-            if element.__class__ is dict:
-                yield element
-
-
-def words(value: Any) -> str | None:
-    """A string that says something."""
-    return value if value.__class__ is str and value else None
 
 
 def path_of(place: str) -> str:

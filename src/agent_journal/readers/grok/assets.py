@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import objects, words
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.names import ASSETS
-from agent_journal.readers.grok.values import Bag, objects, words
 
 if TYPE_CHECKING:
     from agent_journal.fields import Fields
     from agent_journal.notes import Notes
+    from agent_journal.readers.grok.values import Bag
     from agent_journal.source import Source
 
 _SIGNS: tuple[tuple[bytes, int, MediaKind, str], ...] = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Media, Memory, Message, Text
 from agent_journal.readers.grok.assets import kind_of
 from agent_journal.readers.grok.names import SOURCE
-from agent_journal.readers.grok.values import Bag, take_id, words
+from agent_journal.readers.grok.values import Bag, take_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from agent_journal.fields import objects, words
 from agent_journal.model import Citation
-from agent_journal.readers.grok.values import Bag, enclosed, objects, words
+from agent_journal.readers.grok.values import Bag, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

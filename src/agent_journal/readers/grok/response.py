@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import attached
 from agent_journal.readers.grok.citations import MARK, citations
 from agent_journal.readers.grok.names import SOURCE
 from agent_journal.readers.grok.thinking import Thinking
-from agent_journal.readers.grok.values import Bag, identifier, take_id, words
+from agent_journal.readers.grok.values import Bag, identifier, take_id
 
 if TYPE_CHECKING:
     from agent_journal.model import Part

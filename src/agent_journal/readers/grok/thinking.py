@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.fields import objects, words
 from agent_journal.model import Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.citations import page
 from agent_journal.readers.grok.names import TOOL_KINDS
-from agent_journal.readers.grok.values import Bag, enclosed, objects, words
+from agent_journal.readers.grok.values import Bag, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.fields import words
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.fields import Fields
 
 Bag = dict[str, Any]
-
-
-def objects(value: Any) -> Iterator[Bag]:
-    """The objects in what should be a list of them."""
-    if value.__class__ is list:
-        for element in value:
-            if element.__class__ is dict:
-                yield element
-
-
-def words(value: Any) -> str | None:
-    """A string that says something."""
-    return value if value.__class__ is str and value else None
 
 
 def enclosed(text: str, opening: str, closing: str) -> Iterator[tuple[int, int, str]]:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import ids, jsonstream, times
 from agent_journal.encoding import utf8
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import described
 from agent_journal.readers.grok.names import CHATS, SCRIPT, SOURCE
-from agent_journal.readers.grok.values import Bag, objects, words
 from agent_journal.source import Reading
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Part
     from agent_journal.notes import Notes
+    from agent_journal.readers.grok.values import Bag
     from agent_journal.source import Source, Stream
 
 _PREFIX_BYTES = 4096
