@@ -19,13 +19,13 @@ MODULES = sorted(ROOT.rglob("*.py"))
 # Each layer may import those before it, and itself only where it is one module.
 LAYERS = [
     {"model", "errors", "schemas"},
-    {"notes", "times", "ids", "roles", "plugins"},
+    {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
     {"encoding", "fields", "tree", "database", "spill", "yamltext"},
     {"jsonstream", "tables"},
     {"peek", "transforms"},
     {"readers", "writers"},
-    {"pipeline", "output"},
+    {"pipeline", "output", "signing"},
     {"api"},
     {"__init__"},
     {"cli"},

@@ -29,6 +29,7 @@ def new_run(notes: Notes) -> Run:
     return writers.Run(
         note=notes,
         started_at=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        started=int(now.timestamp()),
         program=f"agent-journal/{__version__}",
         names={info.name: info.names for info in infos},
         titles={info.name: info.title for info in infos},
@@ -50,6 +51,12 @@ def write_items(items: Iterable[Item], target: str, output: str | None, notes: N
     else:
         writer.write(counted, sys.stdout.buffer, run)
     return counted.count
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a file that appears whole or not at all, readable by its owner alone."""
+    with _whole_file(path) as out:
+        out.write(data)
 
 
 class _Counted:

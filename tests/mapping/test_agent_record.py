@@ -383,8 +383,8 @@ def only_entries(found: Written) -> list[Any]:
 def test_nothing_known_is_nothing_said() -> None:
     found = written("agent-record", Conversation(id="c", source="x")).only
 
-    assert ["version", "id", "session", "recording-agent"] == list(found)
-    assert ["format", "session-id", "agent-meta", "entries"] == list(found["session"])
+    assert ["id", "recording-agent", "session", "version"] == list(found)
+    assert ["agent-meta", "entries", "format", "session-id"] == list(found["session"])
     assert {"model-id": "unknown", "model-provider": "unknown", "cli-name": "x"} == found["session"][
         "agent-meta"
     ]

@@ -41,6 +41,8 @@ class Run(Struct, frozen=True, kw_only=True):
 
     note: Notes
     started_at: str
+    started: int = 0
+    """The same in seconds."""
     program: str
     names: dict[str, dict[str, str]] = {}
     """What a source is called by a target: `names[source]["unified"]`."""

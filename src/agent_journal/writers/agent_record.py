@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import times, tree
+from agent_journal import canonical, times, tree
 from agent_journal.model import Event, Memory, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,12 +45,12 @@ _ENTRIES = (ToolCall, ToolResult, Reasoning)
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each conversation as one record on one line."""
+    """Write each conversation as one record on one line, in the form in which records are signed."""
     for item in items:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
             continue
-        out.write(encode(record(item, run)))
+        out.write(canonical.encode(record(item, run)))
         out.write(b"\n")
 
 

@@ -1,0 +1,76 @@
+"""Canonical JSON of agent records: keys in order, no spaces, UTF-8, numbers as Python writes them.
+
+It is what the draft's reference tool makes before it signs: a record written here can be checked there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder(order="sorted")
+# A number with an exponent, which msgspec writes as 1e16 and Python as 1e+16 (or a text that looks like one).
+_EXPONENT = re.compile(rb"[:,\[]-?\d+(?:\.\d+)?e")
+# msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
+_HEADROOM = 2
+
+
+class NotCanonical(ValueError):
+    """A text that has no canonical form, and why."""
+
+
+def encode(value: Any) -> bytes:
+    """The canonical bytes of a value of JSON or of the model."""
+    try:
+        data = _encoder.encode(value)
+    except RecursionError:
+        data = _deep(value)
+    except OverflowError:
+        return _written_by_python(value)  # a number of more than 64 bits
+    except UnicodeEncodeError as error:
+        raise NotCanonical("a text in it holds half a character") from error
+    return data if _EXPONENT.search(data) is None else _written_by_python(json.loads(data))
+
+
+def _deep(value: Any) -> bytes:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit * _HEADROOM)
+    try:
+        return _encoder.encode(value)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def parse(text: bytes) -> Any:
+    """The value of a JSON text whose meaning is beyond doubt: UTF-8, and no key of an object twice."""
+    try:
+        return json.loads(text.decode(), object_pairs_hook=_without_twins, parse_constant=_no_number)
+    except RecursionError as error:
+        raise NotCanonical("it is nested too deeply") from error
+    except NotCanonical:
+        raise
+    except ValueError as error:
+        raise NotCanonical(f"it is not JSON ({error})") from error
+
+
+def _written_by_python(value: Any) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise NotCanonical("a text in it holds half a character") from error
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotCanonical("an object in it has a key twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise NotCanonical(f"{text} is no number of JSON")

@@ -1,0 +1,153 @@
+"""`aj record`: keys, signatures of agent records, and whether they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal.cli._run import FAILED
+from agent_journal.cli._say import safe
+from agent_journal.errors import AgentJournalError, UnreadableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_journal.signing.record import Verdict
+
+_SUFFIX = ".sig.cbor"
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
+@click.group(context_settings=_SETTINGS, no_args_is_help=False)
+def command() -> None:
+    """Sign agent records (aj convert -t agent-record), and verify that they are unchanged."""
+
+
+@command.command("keygen", context_settings=_SETTINGS)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where to put it."
+)
+def keygen(output: Path) -> None:
+    """Make an Ed25519 key: signing-key.pem, to be kept secret, and signing-key.pub.pem, to be given away."""
+    from agent_journal.signing import keys  # noqa: PLC0415 (slow to import)
+
+    for place in keys.generate(output):
+        click.echo(safe(str(place)))
+
+
+@command.command("sign", context_settings=_SETTINGS)
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RECORD...")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key (PEM).")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="File for the signature, or a folder for several. Default: beside each record.",
+)
+@click.option("--issuer", metavar="TEXT", help="Who records. Default: this program.")
+def sign(records: tuple[Path, ...], key: Path, output: Path | None, issuer: str | None) -> None:
+    """Sign the exact bytes of each RECORD, which must be in the form that aj writes."""
+    from agent_journal import output as outputs  # noqa: PLC0415
+    from agent_journal.notes import Notes  # noqa: PLC0415
+    from agent_journal.signing import keys  # noqa: PLC0415
+    from agent_journal.signing.record import Refused  # noqa: PLC0415
+    from agent_journal.signing.record import sign as signature_of  # noqa: PLC0415
+
+    private = keys.private_key(key)
+    run = outputs.new_run(Notes())
+    for place, target in zip(records, _targets(records, output), strict=True):
+        try:
+            signature = signature_of(
+                _payload(place), private, issuer=issuer or run.program, signed_at=run.started
+            )
+        except Refused as error:
+            raise AgentJournalError(f"cannot sign {place}: {error}") from error
+        outputs.write_bytes(str(target), signature)
+        click.echo(safe(str(target)))
+
+
+@command.command("verify", context_settings=_SETTINGS)
+@click.argument("signatures", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SIG...")
+@click.option(
+    "--key", required=True, type=click.Path(path_type=Path), help="The public key (PEM) it must be of."
+)
+@click.option(
+    "--payload",
+    type=click.Path(path_type=Path),
+    metavar="RECORD",
+    help=f"The record. Default: the file beside SIG that is called the same without {_SUFFIX}.",
+)
+@click.option("--canonicalize", is_flag=True, help="Ignore spaces and the order of keys in RECORD.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per signature.")
+def verify(
+    *, signatures: tuple[Path, ...], key: Path, payload: Path | None, canonicalize: bool, as_json: bool
+) -> int:
+    """Say whether each SIG is by this key and of the very bytes of its record; exit code 0 if all are."""
+    from agent_journal.signing import keys  # noqa: PLC0415
+    from agent_journal.signing.record import verify as verdict_on  # noqa: PLC0415
+
+    if payload is not None and len(signatures) > 1:
+        raise click.UsageError("--payload goes with one signature")
+    public = keys.public_key(key)
+    all_valid = True
+    for place in signatures:
+        record = payload or _record_of(place)
+        verdict = verdict_on(
+            _bytes_of(place), None if record is None else _payload(record), public, canonicalize=canonicalize
+        )
+        all_valid = all_valid and verdict.valid
+        _show(place, verdict, as_json=as_json)
+    return 0 if all_valid else FAILED
+
+
+def _show(place: Path, verdict: Verdict, *, as_json: bool) -> None:
+    import json  # noqa: PLC0415
+
+    import msgspec  # noqa: PLC0415
+
+    values = msgspec.to_builtins(verdict)
+    if as_json:
+        click.echo(json.dumps({"file": str(place), **values}))
+        return
+    click.echo(safe(f"{place}: {'valid' if verdict.valid else 'NOT VALID'}: {verdict.reason}"))
+    for title in ("claims", "unverified"):
+        for name, value in values[title].items():
+            click.echo(safe(f"  {title[:-1] if title == 'claims' else title} {name}: {json.dumps(value)}"))
+
+
+def _targets(records: Iterable[Path], output: Path | None) -> list[Path]:
+    records = list(records)
+    if output is None:
+        return [_signature_of(record) for record in records]
+    if len(records) == 1 and not output.is_dir() and not str(output).endswith("/"):
+        return [output]
+    output.mkdir(mode=0o700, parents=True, exist_ok=True)
+    targets = [output / _signature_of(record).name for record in records]
+    if len(set(targets)) < len(targets):
+        raise AgentJournalError("two records have the same name; sign them into two folders")
+    return targets
+
+
+def _signature_of(record: Path) -> Path:
+    return record.with_name(record.name.removesuffix(".json") + _SUFFIX)
+
+
+def _record_of(signature: Path) -> Path | None:
+    name = signature.name.removesuffix(_SUFFIX)
+    candidates = (signature.with_name(f"{name}.json"), signature.with_name(name))
+    return next((place for place in candidates if place != signature and place.is_file()), None)
+
+
+def _payload(place: Path) -> bytes:
+    """The bytes of a record; the line feed that ends its file is not part of it."""
+    return _bytes_of(place).removesuffix(b"\n")
+
+
+def _bytes_of(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except OSError as error:
+        raise UnreadableSource(str(place), (error.strerror or str(error)).lower()) from error

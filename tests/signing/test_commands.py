@@ -1,0 +1,127 @@
+"""`aj record` as a person uses it, and what it says about keys that will not do."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "claude-code"
+
+
+def aj(folder: Path, *arguments: str, umask: int = 0o022) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "agent_journal", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1772359200"},
+        umask=umask,
+    )
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    assert aj(tmp_path, "convert", str(EXAMPLE), "-t", "agent-record", "-o", "records/").returncode == 0
+    assert aj(tmp_path, "record", "keygen", "-o", "keys").returncode == 0
+    return tmp_path
+
+
+def test_from_a_conversation_to_a_verified_record(records: Path) -> None:
+    files = sorted(path.name for path in (records / "records").iterdir())
+    names = [f"records/{name}" for name in files]
+    done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", *names)
+    signatures = done.stdout.split()
+    checked = aj(records, "record", "verify", "--key", "keys/signing-key.pub.pem", "--json", *signatures)
+    verdicts = [json.loads(line) for line in checked.stdout.splitlines()]
+
+    assert done.returncode == checked.returncode == 0
+    assert len(names) == len(verdicts) == 2
+    assert all(verdict["valid"] for verdict in verdicts)
+    assert {"agent-journal/" + verdict["claims"]["iss"].split("/")[1] for verdict in verdicts} == {
+        verdict["claims"]["iss"] for verdict in verdicts
+    }
+    assert all(
+        {"file", "valid", "reason", "key", "claims", "unverified"} == verdict.keys() for verdict in verdicts
+    )
+
+
+def test_a_changed_record_is_told_and_fails(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "a.sig")
+    place.write_bytes(place.read_bytes().replace(b"recipes", b"Recipes"))
+    done = aj(
+        records, "record", "verify", "--key", "keys/signing-key.pub.pem", "--payload", str(place), "a.sig"
+    )
+
+    assert done.returncode == 1
+    assert done.stdout.startswith("a.sig: NOT VALID: the bytes are not those that this key signed")
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_keys_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    aj(tmp_path, "record", "keygen", "-o", "keys", umask=umask)
+
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "keys").iterdir()}
+    assert stat.S_IMODE((tmp_path / "keys").stat().st_mode) == 0o700
+
+
+def test_no_key_is_overwritten(tmp_path: Path) -> None:
+    aj(tmp_path, "record", "keygen", "-o", "keys")
+    before = (tmp_path / "keys" / "signing-key.pem").read_bytes()
+    done = aj(tmp_path, "record", "keygen", "-o", "keys")
+
+    assert done.returncode == 1
+    assert "none is ever overwritten" in done.stderr
+    assert before == (tmp_path / "keys" / "signing-key.pem").read_bytes()
+
+
+def unusable(folder: Path) -> dict[str, bytes]:
+    ed25519 = Ed25519PrivateKey.generate()
+    large = rsa.generate_private_key(65537, 2048)
+    return {
+        "rsa": large.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        "encrypted": ed25519.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x")),
+        "public": (folder / "keys" / "signing-key.pub.pem").read_bytes(),
+        "empty": b"",
+        "text": b"hello",
+    }
+
+
+def test_keys_that_will_not_do_are_told_in_one_line(records: Path) -> None:
+    place = str(min((records / "records").iterdir()))
+    for name, pem in unusable(records).items():
+        path = records / f"{name}.pem"
+        path.write_bytes(pem)
+        path.chmod(0o600)
+        done = aj(records, "record", "sign", "--key", str(path), place)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), name
+        assert "cannot use the key" in done.stderr
+    for mode in (0o640, 0o604):
+        (records / "keys" / "signing-key.pem").chmod(mode)
+        done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", place)
+        assert done.returncode == 1
+        assert "chmod 600" in done.stderr
+    done = aj(records, "record", "sign", "--key", "missing.pem", place)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_a_private_key_is_not_needed_to_verify(records: Path) -> None:
+    done = aj(records, "record", "verify", "--key", "keys/signing-key.pem", "x.sig.cbor")
+
+    assert done.returncode == 1
+    assert "private key" in done.stderr
