@@ -50,7 +50,7 @@ COMPANIONS = (
     "*/state/taskHistory.json",
     "*/settings/custom_modes.yaml",
     "*/settings/*mcp_settings.json",
-    "*/checkpoints/*",
+    "*/tasks/*/checkpoints/*",
     f"*/tasks/*/{API_FILE}.*",
     f"*/tasks/*/{UI_FILE}.*",
     "*/tasks/*/context_history.json",
