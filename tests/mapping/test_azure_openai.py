@@ -15,7 +15,6 @@ from agent_journal.model import Conversation, Event
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import azure_openai
-from agent_journal.readers.azure_openai import joining
 from tests.inline import Written, converted, save_document, save_lines
 from tests.memory_source import Bytes
 from tests.unified_schema import check
@@ -404,16 +403,6 @@ def test_the_other_log_of_the_gateway_gives_duration_and_subscription(tmp_path: 
 
     assert 1234 == document["metrics"]["duration_ms"]
     assert "team-7" == document["platform"]["metadata"]["account_id"]
-
-
-def test_a_large_log_is_joined_on_disk_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        row for number in range(20) for row in llm_rows(f"k{number}", f"2026-01-{20 - number % 9:02}T10:00:0")
-    ]
-    in_memory = unified(tmp_path, *rows[::-1])
-    monkeypatch.setattr(joining, "_HELD", 500)
-
-    assert in_memory.documents == unified(tmp_path, *rows[::-1]).documents
 
 
 # Azure Diagnostics: metadata alone.
