@@ -1,0 +1,46 @@
+"""GitHub Copilot's completions: telemetry events as threads, and GitHub's reports as counts by day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.copilot_completions.names import PLATFORM, SOURCE
+from agent_journal.readers.copilot_completions.signs import COMPLETIONS, METRICS, REPORT, USAGE, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="GitHub Copilot completions and metrics",
+    versions=(COMPLETIONS, REPORT, METRICS, USAGE),
+    revision=1,
+    names={"unified": PLATFORM, "pam": "copilot"},
+    # Events are collected, and reports downloaded, by whoever has a use for them: they have no home.
+    required=("messages[].timestamp", "messages[].content"),
+    evidence="events as the mapping to the unified schema describes them; the metrics API (closed in April "
+    "2026), its predecessor and the reports that replace it as GitHub documents them, with samples of the "
+    "viewer for them; verified November 2026",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim completion events, and GitHub's counts in the shape of each of its APIs."""
+    return None if peek.is_folder or peek.opening not in {"[", "{"} else version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield the threads of each file that was written in, or what was counted on each day."""
+    if version == COMPLETIONS:
+        from agent_journal.readers.copilot_completions.completions import threads  # noqa: PLC0415 (imported when something is read)
+
+        return threads(source, note)
+    from agent_journal.readers.copilot_completions.reports import days  # noqa: PLC0415 (imported when something is read)
+
+    return days(source, version, note)
