@@ -41,6 +41,8 @@ _MEANING: dict[str, str] = {
 }
 _FIXED = {f"<{name}>": text for name, text in _MEANING.items()}
 _FIXED |= {f"<{name}{end}>": _MEANING[name] for name in ("br", "hr") for end in ("/", " /")}
+# Where no list is within another, and none is numbered, their marks are always the same too.
+_FLAT = _FIXED | {"<ul>": _BLOCK, "</ul>": _BLOCK, "<li>": "\n- "}
 # Stretches that are not said, with how each ends.
 _UNSEEN = (("<!--", "-->"), ("<style", "</style>"), ("<script", "</script>"))
 
@@ -70,7 +72,8 @@ def readable(html: str) -> Readable:
         if opening in html:
             html = "".join(piece for piece, inside in _cut(html, opening, closing) if not inside)
     if "<li>" in html and "<p>" in html:
-        html = html.replace("<li>\n<p>", "<li>").replace("<li><p>", "<li>").replace("</p></li>", "</li>")
+        html = html.replace("<li><p>", "<li>").replace("</p></li>", "</li>")
+        html = html.replace("<li>\n<p>", "<li>") if "\n" in html else html
     page = _Page()
     if "<pre" not in html:
         page.add(html)
@@ -135,7 +138,8 @@ class _Page:
         self._quotes.clear()
         if "\n" in html:
             pieces[::2] = [_spaced(text) if text.isspace() else text for text in pieces[::2]]
-        marks: list[str | None] = [_FIXED.get(tag) for tag in pieces[1::2]]
+        known = _FLAT if not self._lists and _has_flat_lists(html) else _FIXED
+        marks = list(map(known.get, pieces[1::2]))
         tags, pieces[1::2] = pieces[1::2], marks
         try:
             place = marks.index(None)
@@ -272,6 +276,11 @@ class _Page:
         text = " ".join((self._taken("cell", place) or "").split()).replace("|", "\\|")
         self._columns += 1
         self._pieces[place] = f" {text} |"
+
+
+def _has_flat_lists(html: str) -> bool:
+    """Whether each list ends before the next begins, and none is numbered."""
+    return "<ol" not in html and all("</ul>" in behind for behind in html.split("<ul>")[1:])
 
 
 def _with_single_gaps(text: str) -> str:
