@@ -25,10 +25,11 @@ class Title(NamedTuple):
     prompt: str | None
 
 
+_SURVEY = "Answered survey question"
 _ENGLISH = Language(
     prompts=(
-        *("Prompted with:", "Asked Gemini:", "Asked Bard:", "Submitted query"),
-        *("Prompted", "Branched", "Answered", "Asked", "Said"),
+        *("Prompted with:", "Prompted", "Asked Gemini:", "Asked Bard:", "Submitted query"),
+        *("Branched", "Answered", "Asked", "Said"),
     ),
     others=(
         *(
@@ -43,7 +44,7 @@ _ENGLISH = Language(
             "Viewed",
             "Visited",
         ),
-        *("Edited", "Pinned", "Renamed", "Exported", "Updated", "Answered survey question"),
+        *("Edited", "Pinned", "Renamed", "Exported", "Updated", _SURVEY),
     ),
 )
 _BY_PRODUCT = {
@@ -81,13 +82,11 @@ def language_of(product: str | None) -> Language:
 def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
     """The verb and the prompt in a title."""
     start = _SPACES.sub(" ", title[: 2 * _LONGEST_VERB]).lstrip()
-    if any(_begins(start, other) for other in language.others):
-        is_survey = start.startswith(language.others[-1])
-        if is_survey or not any(_begins(start, verb) for verb in language.prompts):
-            return Title(title, None)
     verb = next((verb for verb in language.prompts if _begins(start, verb)), None)
-    if verb is not None:
+    if verb is not None and not start.startswith(_SURVEY):
         return Title(*_cut(title, verb))
+    if any(_begins(start, other) for other in language.others):
+        return Title(title, None)
     return Title("", title.strip()) if has_answer or language.has_bare_prompts else Title(title, None)
 
 
