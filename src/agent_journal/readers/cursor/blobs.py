@@ -28,32 +28,40 @@ def messages(root: bytes, get: Callable[[str], bytes | None]) -> Iterator[Blob]:
     and held a message itself. Other fields are the same dialogue once more, as the user interface has it.
     """
     fields = fields_of(root)
-    if not any(payload[:1] == b"{" for _, payload in fields):
-        first = list(_below([payload for number, payload in fields if number == _MESSAGES], get))
+    if not any(_is_json(payload) for _, payload in fields):
+        first = list(_below([field for field in fields if field[0] == _MESSAGES], get))
         if any(blob.data is not None for blob in first):
             yield from first
             return
-    yield from _below([payload for _, payload in fields], get)
+    yield from _below(fields, get)
 
 
-def _below(payloads: list[bytes], get: Callable[[str], bytes | None]) -> Iterator[Blob]:
+def _below(fields: list[tuple[int, bytes]], get: Callable[[str], bytes | None]) -> Iterator[Blob]:
     """Depth first, without recursion: a chain may be as long as a chat."""
     seen: set[str] = set()
-    pending = [iter(payloads)]
+    pending = [iter(fields)]
     while pending:
-        payload = next(pending[-1], None)
-        if payload is None:
+        number, payload = next(pending[-1], (0, b""))
+        if not number:
             pending.pop()
-        elif payload[:1] == b"{":
+        elif _is_json(payload):
             yield Blob("", payload)
         elif len(payload) == _HASH_BYTES:
             name = payload.hex()
             data = get(name)
-            if data is None or data[:1] == b"{":
+            if data is None:
+                if number == _MESSAGES:
+                    yield Blob(name, None)
+            elif data[:1] == b"{":
                 yield Blob(name, data)
             elif name not in seen:
                 seen.add(name)
-                pending.append(iter([payload for _, payload in fields_of(data)]))
+                pending.append(iter(fields_of(data)))
+
+
+def _is_json(payload: bytes) -> bool:
+    """Whether a field is an object. One hash in 256 begins with a brace, one in 16 million like this."""
+    return payload[:2] == b'{"' and payload[-1:] == b"}"
 
 
 def fields_of(data: bytes) -> list[tuple[int, bytes]]:
@@ -69,7 +77,8 @@ def fields_of(data: bytes) -> list[tuple[int, bytes]]:
             size, at = _number(data, at)
             if size > len(data) - at:
                 break
-            found.append((tag >> 3, data[at : at + size]))
+            if tag >> 3:
+                found.append((tag >> 3, data[at : at + size]))
             at += size
         elif form in (_EIGHT, _FOUR):
             at += 8 if form == _EIGHT else 4

@@ -20,7 +20,7 @@ _ROLES: dict[Any, Role] = {1: "user", 2: "assistant", "user": "user", "ai": "ass
 # Times below are milliseconds since the editor was started (the year 2000 as milliseconds since 1970).
 _ABSOLUTE_FROM = 946_684_800_000
 # What a header says and its bubble says too.
-_TOLD = ("bubbleId", "type", "createdAt")
+_TOLD = frozenset({"bubbleId", "type", "createdAt"})
 _CLOCKS = ("clientStartTime", "clientRpcSendTime", "clientSettleTime", "clientEndTime")
 
 
@@ -34,18 +34,16 @@ class Bubbles:
 
     def entry(self, bubble_id: str, bubble: dict[str, Any], header: dict[str, Any]) -> Entry:
         """A message; an event if nothing is said in it, as in the many that only hold a place."""
-        fields = Fields(bubble, self._note, f"bubble {bubble_id}")
+        fields = Fields(said(bubble), self._note, f"bubble {bubble_id}")
         role = self._role(fields, header)
-        kind = fields.take("type")
         fields.drop("bubbleId")
         _drop_no_count(fields)
-        at = _moment(fields) or times.moment(header.get("createdAt"))
-        if role is None:
-            fields.keep("type", kind)
-            return _event(bubble_id, at, fields, header)
-        parts = self._parts(fields, role, bubble_id)
-        if not parts:
-            return _event(bubble_id, at, fields, header)
+        at = _moment(fields)
+        if at is None and "createdAt" in header:
+            at = times.moment(header["createdAt"])
+        parts = [] if role is None else self._parts(fields, role, bubble_id)
+        if role is None or not parts:
+            return Event(id=bubble_id, name="bubble", at=at, data=_extra(fields, header))
         return Message(
             id=bubble_id,
             role=role,
@@ -57,21 +55,26 @@ class Bubbles:
         )
 
     def _role(self, fields: Fields, header: dict[str, Any]) -> Role | None:
+        """Who speaks. Old bubbles name him, newer ones have a number for him."""
         for kind in (fields.look("type"), header.get("type")):
-            if kind.__class__ in (int, str) and kind in _ROLES:
-                return _ROLES[kind]
+            if kind.__class__ is int or kind.__class__ is str:
+                role = _ROLES.get(kind)
+                if role is not None:
+                    fields.drop("type")
+                    return role
         self._note(Kind.UNKNOWN_TYPE, fields.where, f"bubble of type {str(fields.look('type'))[:40]!r}")
         return None
 
     def _parts(self, fields: Fields, role: Role, bubble_id: str) -> list[Part]:
         parts: list[Part] = []
-        if (thought := _thought(fields)) is not None:
+        if fields.has("thinking") and (thought := _thought(fields)) is not None:
             parts.append(thought)
         text = fields.text("text") or fields.text("rawText")
         if text:
             parts.append(Text(text=text))
-        parts += attached.code_blocks(fields, text)
-        if (used := fields.bag("toolFormerData")) is not None:
+        if fields.has("codeBlocks"):
+            parts += attached.code_blocks(fields, text)
+        if fields.has("toolFormerData") and (used := fields.bag("toolFormerData")) is not None:
             done = tool.parts(used, bubble_id, self._note, str(fields.where))
             parts += done
             if not done:
@@ -82,7 +85,7 @@ class Bubbles:
 
     def _model(self, fields: Fields, role: Role) -> str | None:
         """Who answered. Many answers do not tell, but the question tells which model it was put to."""
-        info = fields.nested("modelInfo")
+        info = fields.nested("modelInfo") if fields.has("modelInfo") else None
         stated = (info.text("modelName") if info else None) or fields.text("modelType")
         if role == "user":
             self._asked = stated
@@ -141,12 +144,10 @@ def _moment(fields: Fields) -> str | None:
     return None
 
 
-def _event(bubble_id: str, at: str | None, fields: Fields, header: dict[str, Any]) -> Event:
-    return Event(id=bubble_id, name="bubble", at=at, data=_extra(fields, header))
-
-
 def _extra(fields: Fields, header: dict[str, Any]) -> dict[str, Any]:
-    rest = said(fields.rest())
+    rest = fields.rest()
+    if header.keys() <= _TOLD:
+        return rest
     left = {name: value for name, value in header.items() if name not in _TOLD and rest.get(name) != value}
     if left := said(left):
         rest["header"] = left

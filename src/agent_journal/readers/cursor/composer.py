@@ -30,6 +30,8 @@ _CHECKPOINT, _CONTEXT = "checkpointId", "messageRequestContext"
 # Keys to what the vendor's servers keep; they are no part of a chat, and nobody's business.
 _SECRETS = ("blobEncryptionKey", "speculativeSummarizationEncryptionKey")
 _TOOLS = 15
+# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
+_UTC_LENGTH = 24
 
 
 class Composer:
@@ -55,7 +57,9 @@ class Composer:
         for bubble_id, raw in self._rows.below(f"bubbleId:{self.id}:"):
             value = record(raw, self._note, f"bubbleId:{self.id}:{bubble_id}")
             if value is not None:
-                found[bubble_id] = {**inside[bubble_id], **said(value)} if bubble_id in inside else value
+                # Most of a bubble is empty fields; what is held of the whole chat should not be.
+                value = said(value)
+                found[bubble_id] = {**inside[bubble_id], **value} if bubble_id in inside else value
         contexts = dict(self._beside(_CONTEXT))
         checkpoints = dict(self._beside(_CHECKPOINT))
         self._lend_tools(found)
@@ -130,14 +134,15 @@ class Composer:
             at = times.moment(header.get("createdAt"))
             self._put(Event(id=bubble_id, name="missing bubble", at=at, data=said(header)))
             return
-        self._folders.append(bubble.get("workspaceUris"))
-        named = [bubble.get(name) for name in (_CHECKPOINT, "afterCheckpointId")]
-        if (context := contexts.pop(bubble_id, None)) is not None:
-            bubble[_CONTEXT] = context
+        if "workspaceUris" in bubble:
+            self._folders.append(bubble["workspaceUris"])
+        if bubble_id in contexts:
+            bubble[_CONTEXT] = contexts.pop(bubble_id)
+        named = [bubble[name] for name in (_CHECKPOINT, "afterCheckpointId") if name in bubble]
         self._put(self.bubbles.entry(bubble_id, bubble, header))
         for checkpoint_id in named:
-            if isinstance(checkpoint_id, str) and (value := checkpoints.pop(checkpoint_id, None)) is not None:
-                self._put(Event(id=checkpoint_id, name="checkpoint", data=value))
+            if isinstance(checkpoint_id, str) and checkpoint_id in checkpoints:
+                self._put(Event(id=checkpoint_id, name="checkpoint", data=checkpoints.pop(checkpoint_id)))
 
     def _add_unlisted(
         self, found: dict[str, Bag], contexts: dict[str, Bag], checkpoints: dict[str, Bag], *, is_all: bool
@@ -283,8 +288,11 @@ def _epoch(bubble: Bag) -> int:
 
 def _later(updated: str | None, timeline: list[Entry]) -> str | None:
     """The end of a chat: what it states is often when it was begun."""
-    moments = [at for at in (updated, *(entry.at for entry in timeline)) if times.epoch_ms(at) is not None]
-    return max(moments, key=lambda at: times.epoch_ms(at) or 0, default=updated)
+    moments = [at for at in (updated, *(entry.at for entry in timeline)) if at is not None]
+    if set(map(len, moments)) == {_UTC_LENGTH}:
+        return max(moments)
+    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
+    return max(dated)[1] if dated else updated
 
 
 def _text(bag: Bag, name: str) -> str | None:

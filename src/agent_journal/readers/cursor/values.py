@@ -13,8 +13,6 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-_NUMBERS = (bool, int, float)
-
 
 def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
     """The object that a column holds; None for a deleted one (null), and, noted, for what is no object."""
@@ -45,7 +43,7 @@ def parsed(text: Any) -> Any:
 
 def said(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that say something: a record has dozens of empty lists, objects and texts."""
-    return {name: value for name, value in fields.items() if value or value.__class__ in _NUMBERS}
+    return {name: value for name, value in fields.items() if value or value == 0}
 
 
 def path_of(uri: Any) -> str | None:
