@@ -239,6 +239,26 @@ def test_a_streamed_body_is_folded(tmp_path: Path) -> None:
     assert 12 == answer["tokens"]["input_tokens"]
 
 
+def test_bodies_of_the_responses_api(tmp_path: Path) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
+    usage = {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15}
+    answered = {"id": "resp_1", "object": "response", "model": "gpt-5", "output": [said], "usage": usage}
+    sent = {"model": "gpt5-prod", "instructions": "Be brief.", "input": "Hello?"}
+    document = only(
+        tmp_path, deploymentName=None, requestBody=json.dumps(sent), responseBody=json.dumps(answered)
+    )
+
+    assert "gpt5-prod" == document["platform"]["model"]
+    assert ["system", "user", "assistant"] == [message["role"] for message in document["messages"]]
+    assert ["Be brief.", "Hello?", "Hi."] == [
+        message["content"][0]["text"] for message in document["messages"]
+    ]
+    assert (12, 3) == tuple(
+        document["messages"][2]["tokens"][name] for name in ("input_tokens", "output_tokens")
+    )
+    assert 2500 == document["messages"][2]["metadata"]["duration_ms"]
+
+
 def test_tool_calls_and_results_are_blocks(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "sky"}'}}
     sent = [

@@ -9,7 +9,7 @@ from msgspec import Struct
 from agent_journal.model import Bag
 from agent_journal.notes import Kind
 from agent_journal.readers import _contents_google
-from agent_journal.readers._api_calls.answer import Answer
+from agent_journal.readers._api_calls.answer import Answer, session_of
 from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, RESPONSES, SYSTEM_PLACE, Dialect
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SYSTEM_ROLES = ("system", "developer")
 SYSTEM_TAIL = "system"
+# What a response of the Responses API repeats of its request.
+_REPEATED = ("instructions", "tools")
 
 
 class Sent(NamedTuple):
@@ -70,6 +72,25 @@ def offered(request: Fields, dialect: Dialect) -> list[Any]:
     """The definitions of the tools that a request offers, one by one."""
     listed = request.items("tools") or []
     return _contents_google.declared(listed) if dialect is GEMINI else listed
+
+
+def take_repeated(answered: Answer, request: Fields) -> None:
+    """What an answer repeats of its request is told once; where the request is not there, by the answer."""
+    extra = answered.extra
+    for name in _REPEATED if answered.is_chain and extra.__class__ is dict else ():
+        if extra.get(name) and not request.has(name):
+            request.keep(name, extra.pop(name))
+        elif name in extra and extra[name] == request.look(name):
+            del extra[name]
+
+
+def begun(request: Fields, answered: Answer, dialect: Dialect) -> tuple[str | None, str | None]:
+    """The response that a request goes on from, and the dialogue that the service keeps; both are left."""
+    if dialect is not RESPONSES:
+        return None, None
+    after = request.look("previous_response_id")
+    session = session_of(request.look("conversation"))
+    return after if after.__class__ is str and after else answered.after, session or answered.session
 
 
 def _listed(request: Fields, dialect: Dialect) -> list[Any]:

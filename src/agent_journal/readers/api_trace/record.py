@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.fields import Fields
-from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer, session_of
-from agent_journal.readers._api_calls.dialects import RESPONSES
-from agent_journal.readers._api_calls.exchange import Exchange, messages, offered, system_prompts
+from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
+from agent_journal.readers._api_calls.exchange import (
+    Exchange,
+    begun,
+    messages,
+    offered,
+    system_prompts,
+    take_repeated,
+)
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.dialects import Dialect
-
-# What a response of the Responses API repeats of its request.
-_REPEATED = ("instructions", "tools")
 
 
 def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, where: str) -> Exchange:
@@ -24,9 +27,9 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
     error = fields.take("error") or answered.error
     is_known = fields.has("request")
     request = Fields(fields.take("request") if is_known else {}, note, where)
-    _take_repeated(answered, request)
+    take_repeated(answered, request)
     system, prompt = messages(request, dialect) if is_known else (system_prompts(request, dialect), [])
-    after, session = _begun(request, answered) if dialect is RESPONSES else (None, None)
+    after, session = begun(request, answered, dialect)
     taken = Exchange(
         index=index,
         where=where,
@@ -59,20 +62,3 @@ def _answer(fields: Fields) -> Answer:
     if not response and fields.look("error"):
         return NOTHING
     return answer(response, fields.note, fields.where)
-
-
-def _take_repeated(answered: Answer, request: Fields) -> None:
-    """What an answer repeats of its request is told once; where the request is not there, by the answer."""
-    extra = answered.extra
-    for name in _REPEATED if answered.is_chain and extra.__class__ is dict else ():
-        if extra.get(name) and not request.has(name):
-            request.keep(name, extra.pop(name))
-        elif name in extra and extra[name] == request.look(name):
-            del extra[name]
-
-
-def _begun(request: Fields, answered: Answer) -> tuple[str | None, str | None]:
-    """The response that a request goes on from, and the dialogue that the service keeps; both are left."""
-    after = request.look("previous_response_id")
-    session = session_of(request.look("conversation"))
-    return after if after.__class__ is str and after else answered.after, session or answered.session

@@ -11,7 +11,14 @@ from agent_journal.model import Usage
 from agent_journal.notes import Kind
 from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
 from agent_journal.readers._api_calls.detection import dialect_of
-from agent_journal.readers._api_calls.exchange import Exchange, Sent, messages
+from agent_journal.readers._api_calls.exchange import (
+    Exchange,
+    Sent,
+    begun,
+    messages,
+    offered,
+    take_repeated,
+)
 from agent_journal.readers.azure_openai import bodies
 from agent_journal.readers.azure_openai.columns import Row, glance
 from agent_journal.readers.azure_openai.names import (
@@ -110,10 +117,13 @@ def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
     if facts.deployment is not None and asked.look("model") == facts.deployment:
         asked.drop("model")
     dialect = dialect_of({"request": asked.rest(), "response": response.value})
-    system, prompt = messages(asked, dialect) if request.value else ([], [])
     answered = _answered(rows, response, has_sides=has_sides)
+    take_repeated(answered, asked)
+    system, prompt = messages(asked, dialect) if request.value else ([], [])
+    after, session = begun(asked, answered, dialect)
     if duration_ms is not None and answered.replies:
-        answered.replies[0].said.extra[duration_name] = duration_ms
+        # Several replies are choices, which took the same time, or a chain, at whose end it is known.
+        answered.replies[-1 if answered.is_chain else 0].said.extra[duration_name] = duration_ms
     exchange = Exchange(
         index=index,
         where=first.where,
@@ -124,10 +134,12 @@ def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
         model=facts.deployment,
         system=[_in_place(sent) for sent in system],
         prompt=prompt,
-        tools=asked.items("tools") or [],
+        tools=offered(asked, dialect),
         answer=answered,
         error=answered.error or _told(rows, _ERRORS),
         extra={},
+        after=after,
+        session=session,
         ended_at=ended_at,
     )
     name = next((name for row in rows if isinstance(name := row.look("operationname"), str)), None)
