@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import uuid
@@ -9,9 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_journal import readers, tree
+from agent_journal.fields import Fields
 from agent_journal.model import (
     Conversation,
     Event,
@@ -28,7 +33,9 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers import roo_code
-from agent_journal.readers.roo_code import markup
+from agent_journal.readers.roo_code import markup, shown, spent
+from agent_journal.readers.roo_code.history import History
+from agent_journal.readers.roo_code.usual import Usual
 from agent_journal.source import open_source
 from tests import unified_schema
 from tests.cases import Case, all_cases, as_json, input_files, leaves, outcome
@@ -716,6 +723,49 @@ def test_errors_and_checkpoints_are_events(tmp_path: Path) -> None:
 
 
 # Nothing is lost.
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_usual_messages_are_told_as_with_care(case: Case) -> None:
+    for file in input_files(case.input):
+        if file.name != "api_conversation_history.json" or "damaged" in case.name:
+            continue
+        records = json.loads(file.read_text(encoding="utf-8"))
+        quick, careful = History("t", Notes()), History("t", Notes())
+        for index, record in enumerate(records):
+            try:
+                usual: Any = msgspec.convert(copy.deepcopy(record), Usual)
+            except msgspec.ValidationError:
+                usual = copy.deepcopy(record)
+            assert quick.said(usual, index) == careful.said(copy.deepcopy(record), index)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_usual_records_are_told_as_with_care(case: Case) -> None:
+    for file in input_files(case.input):
+        if file.name != "ui_messages.json" or "damaged" in case.name:
+            continue
+        for place, record in enumerate(json.loads(file.read_text(encoding="utf-8"))):
+            if isinstance(record, dict) and (quick := shown.usual(copy.deepcopy(record), place)) is not None:
+                assert quick.event() == shown.careful(copy.deepcopy(record), place, Notes()).event()
+
+
+@given(
+    told=st.fixed_dictionaries(
+        {"tokensIn": st.integers(-5, 10**6), "tokensOut": st.integers(-5, 10**6)},
+        optional={
+            "apiProtocol": st.sampled_from(["anthropic", "openai", None]),
+            "cacheWrites": st.none() | st.integers(-5, 10**6),
+            "cacheReads": st.none() | st.integers(-5, 10**6),
+            "cost": st.none() | st.floats(0, 10) | st.integers(-1, 3),
+        },
+    ),
+    ts=st.sampled_from([None, 1750000000000, T]),
+)
+def test_usual_costs_are_told_as_with_care(told: dict[str, Any], ts: int | None) -> None:
+    quick = spent.usual(json.dumps(told), "k", ts)
+
+    assert quick is None or quick == spent.usage(Fields(told, Notes(), ""), "k", ts)
 
 
 def words(said: str) -> set[str]:

@@ -13,6 +13,8 @@ from agent_journal.readers.roo_code import markup
 from agent_journal.readers.roo_code.names import TOOL_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent_journal.model import Part
     from agent_journal.notes import Notes
 
@@ -54,10 +56,13 @@ def native(content: Any, parts: list[Part]) -> Any:
 
 def part_of(block: Any, note: Notes, where: int | str) -> Part:
     """The part that a block is, of Anthropic's form or of the extensions'."""
-    make = _FURTHER.get(kind) if (kind := type_of(block)).__class__ is str else None
-    if make is not None and (part := make(Fields(dict(block), note, where))) is not None:
-        return part
-    return blocks.parts([block], note, where, TOOL_KINDS)[0]
+    kind = type_of(block)
+    name, form = _FURTHER.get(kind, _NOTHING) if kind.__class__ is str else _NOTHING
+    if form is not None and block.get(name).__class__ is form:
+        part = _MAKERS[kind](Fields(dict(block), note, where))
+        if part is not None:
+            return part
+    return blocks.parts_and_native([block], note, where, TOOL_KINDS)[0][0]
 
 
 def _reasoning(fields: Fields) -> Part:
@@ -92,34 +97,28 @@ def detail(fields: Fields) -> Reasoning:
     )
 
 
-def _signature(fields: Fields) -> Part | None:
+def _signature(fields: Fields) -> Part:
     """What Gemini signs its thoughts with."""
-    if fields.look("thoughtSignature").__class__ is not str:
-        return None
     fields.drop("type")
     return Reasoning(signature=fields.text("thoughtSignature"), extra=fields.rest())
 
 
 def _thinking(fields: Fields) -> Part | None:
     """Thoughts of which the text has the name that it has in text blocks."""
-    if fields.has("thinking") or fields.look("text").__class__ is not str:
+    if fields.has("thinking"):
         return None
     fields.drop("type")
     return Reasoning(text=fields.text("text"), signature=fields.text("signature"), extra=fields.rest())
 
 
-def _file(fields: Fields) -> Part | None:
+def _file(fields: Fields) -> Part:
     """A file that a person named in a prompt, as it was then."""
-    if fields.look("content").__class__ is not str:
-        return None
     fields.drop("type")
     return Code(code=fields.take("content"), file=fields.text("path"), extra=fields.rest())
 
 
-def _image(fields: Fields) -> Part | None:
+def _image(fields: Fields) -> Part:
     """A picture in the form of Cline's sessions."""
-    if fields.look("data").__class__ is not str:
-        return None
     fields.drop("type")
     return Media(kind="image", data=fields.take("data"), mime=fields.text("mediaType"), extra=fields.rest())
 
@@ -127,7 +126,7 @@ def _image(fields: Fields) -> Part | None:
 def _results(fields: Fields) -> Part | None:
     """A result in the form of Cline's sessions: a list of what was asked for and what was found."""
     found = fields.look("content")
-    if found.__class__ is not list or not all(_is_found(one) for one in found) or not found:
+    if not found or not all(_is_found(one) for one in found):
         return None
     fields.drop("type", "content")
     output: list[Any] = [
@@ -148,13 +147,23 @@ def _is_found(one: Any) -> bool:
     return one.__class__ is dict and "type" not in one and one.get("result").__class__ is str
 
 
-_FURTHER = {
-    "tool_result": _results,
+# Blocks that the extensions add to Anthropic's, or write otherwise: the field by whose type they are known.
+_NOTHING: tuple[str, type | None] = ("", None)
+_FURTHER: dict[str, tuple[str, type | None]] = {
+    "reasoning": ("type", str),
+    "thoughtSignature": ("thoughtSignature", str),
+    "thinking": ("text", str),
+    "file": ("content", str),
+    "image": ("data", str),
+    "tool_result": ("content", list),
+}
+_MAKERS: dict[str, Callable[[Fields], Part | None]] = {
     "reasoning": _reasoning,
     "thoughtSignature": _signature,
     "thinking": _thinking,
     "file": _file,
     "image": _image,
+    "tool_result": _results,
 }
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent_journal.readers.roo_code.shown import Record
 
 _LONGEST_TITLE = 120
+_CONDENSED = "say:condense_context"
 # Records that only Cline shows.
 _CLINES = ("say:task", "say:checkpoint_created", "say:task_progress", "say:deleted_api_reqs")
 
@@ -166,7 +167,10 @@ def short(text: Any) -> str | None:
 
 def span(entries: Sequence[Message | Event]) -> tuple[str | None, str | None]:
     """The first and the last moment."""
-    dated = [(epoch, at) for entry in entries if (epoch := times.epoch_ms(at := entry.at)) is not None]
+    moments = [entry.at for entry in entries if entry.at is not None]
+    if set(map(len, moments)) == {len("2026-01-01T00:00:00.000Z")}:
+        return min(moments), max(moments)
+    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
     return (min(dated)[1], max(dated)[1]) if dated else (None, None)
 
 
@@ -186,13 +190,20 @@ def _call_of(records: Iterable[tuple[int, Any]], child_id: str) -> str | None:
 def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:
     """What stood in for all that was said before, when that became too much for the model."""
     # Both histories tell a summary; what is shown lacks what is put around it for the model.
-    sent = [plain_text(entry) for entry in timeline if isinstance(entry, Message) and _is_summary(entry)]
+    telling = [
+        entry
+        for entry in timeline
+        if (_is_summary(entry) if isinstance(entry, Message) else entry.name == _CONDENSED)
+    ]
+    if not telling:
+        return []
+    sent = [plain_text(entry) for entry in telling if isinstance(entry, Message)]
     found: list[Summary] = []
     last: str | None = None
     for entry in timeline:
         text = None
         if not isinstance(entry, Message):
-            text = _condensed(entry) if entry.name == "say:condense_context" else None
+            text = _condensed(entry) if entry.name == _CONDENSED else None
             text = None if text is None or any(text in longer for longer in sent) else text
         elif _is_summary(entry):
             text = plain_text(entry)

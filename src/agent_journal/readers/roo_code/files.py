@@ -17,6 +17,7 @@ from agent_journal.readers.roo_code.names import (
     UI_FILE,
 )
 from agent_journal.readers.roo_code.signs import API, ITEM, METADATA, UI, kind_of
+from agent_journal.readers.roo_code.usual import SHAPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,14 +73,14 @@ class Files:
         return self._note if file is None else self._note.about(file.label)
 
     def history(self, kind: str) -> list[tuple[int, Any]]:
-        """The records of one of the histories, with their places."""
+        """The records of one of the histories, with their places; messages in the usual form if they can."""
         file = self._found.get(kind)
-        return [] if file is None else list(self._elements(file))
+        return [] if file is None else list(self._elements(file, SHAPE if kind == API else jsonstream.ANY))
 
-    def _elements(self, file: Source) -> Iterator[tuple[int, Any]]:
+    def _elements(self, file: Source, shape: jsonstream.Shape) -> Iterator[tuple[int, Any]]:
         note = self._note.about(file.label)
         try:
-            yield from jsonstream.elements(file, note)
+            yield from jsonstream.elements(file, note, shape=shape)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
 
@@ -145,4 +146,4 @@ class Files:
         file = self._source.companion("..", parent_id, API_FILE)
         if file is None:
             return iter(())
-        return self._elements(file)
+        return self._elements(file, jsonstream.ANY)

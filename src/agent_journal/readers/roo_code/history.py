@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import ids, roles
+from agent_journal import ids, roles, times
 from agent_journal.fields import Fields
 from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import markup, spent
+from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
-    from agent_journal.model import Part, Usage
+    from agent_journal.model import Part, Role, Usage
     from agent_journal.notes import Notes
 
 # What begins a result that is not written as a block of its own; the whole is in its `extra`.
 _HEAD = "head"
 # How OpenRouter gives what models of any vendor thought.
 _DETAILS = "reasoning_details"
+_ENVIRONMENT = "environment_details"
+
+
+_SPEAKERS = ("user", "assistant")
 
 
 class Said(NamedTuple):
@@ -52,20 +57,56 @@ class History:
     def said(self, record: Any, index: int) -> Said | None:
         """The message that a record is; None, and a note, if it is nothing like one."""
         where = f"[{index}]"
+        if record.__class__ is Usual:
+            at = times.from_epoch(record.ts)
+            if at is not None:
+                return self._usual(record, at, where)
+            record = record.as_record()
         if record.__class__ is not dict:
             self._note(Kind.BAD_RECORD, where, f"it is {type(record).__name__}, not an object")
             return None
-        fields = Fields(record, self._note, where)
-        role = roles.role(fields.look("role"))
-        if role is None:
-            self._note(Kind.UNKNOWN_TYPE, where, f"role {str(fields.look('role'))[:40]!r}")
-        elif fields.look("role") == role:
-            fields.drop("role")
+        return self._careful(Fields(record, self._note, where), where)
+
+    def _usual(self, record: Usual, at: str, where: str) -> Said:
+        role, content = record.role, record.content
+        raw = content if content.__class__ is list else [content]
+        message_id, made_id = self._identified(record.id, role, record.ts, where)
+        extra = {"id": record.id} if made_id and record.id is not None else {}
+        is_answer = role == "assistant"
+        if is_answer:
+            parts = self._answer(raw, where)
+            if thoughts := self._details(_take_details(parts), where):
+                parts = thoughts + parts
+        else:
+            parts, environment = self._prompt(raw, where)
+            if environment is not None:
+                extra[_ENVIRONMENT] = environment
+        native = contents.native(content, parts)
+        if is_answer:
+            self._name_calls(parts, message_id)
+        message = Message(
+            id=message_id,
+            made_id=made_id,
+            role=role,
+            at=at,
+            model=self._model if is_answer else None,
+            response_id=message_id if is_answer and not made_id else None,
+            parts=parts,
+            native=native,
+            extra=extra,
+        )
+        return Said(message, record.ts)
+
+    def _careful(self, fields: Fields, where: str) -> Said:
+        role = self._role(fields)
         ts = fields.look("ts")
         at = fields.moment("ts")
         ts = ts if ts.__class__ is int and at is not None else None
-        parts, native = self._content(fields, is_answer=role == "assistant")
-        message_id, made_id = self._identified(fields, role, ts, index)
+        stated = fields.text("id")
+        message_id, made_id = self._identified(stated, role, ts, where)
+        if made_id and stated is not None:
+            fields.keep("id", stated)
+        parts, native = self._content(fields, where, is_answer=role == "assistant")
         if role == "assistant":
             self._name_calls(parts, message_id)
         message = Message(
@@ -83,17 +124,27 @@ class History:
         )
         return Said(message, ts)
 
-    def _identified(self, fields: Fields, role: str | None, ts: int | None, index: int) -> tuple[str, bool]:
+    def _role(self, fields: Fields) -> Role | None:
+        stated = fields.take("role")
+        if stated in _SPEAKERS:
+            return stated  # type: ignore[no-any-return] # one of them
+        role = roles.role(stated)
+        if role is None:
+            self._note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+        if role != stated and stated is not None:
+            fields.keep("role", stated)
+        return role
+
+    def _identified(
+        self, stated: str | None, role: str | None, ts: int | None, where: str
+    ) -> tuple[str, bool]:
         """Its id, and whether that was made; that of an answer was given to it by the model's vendor."""
-        stated = fields.text("id")
         if stated and stated not in self._ids:
             self._ids.add(stated)
             return stated, False
-        if stated:
-            fields.keep("id", stated)
-        made = ids.made(self._task_id, role, ts, index if ts is None else None)
+        made = ids.uuid5(f"{self._task_id}:{role}:{where if ts is None else ts}")
         if made in self._ids:
-            made = ids.made(self._task_id, role, ts, index, stated)
+            made = ids.uuid5(f"{self._task_id}:{role}:{ts}:{where}")
         self._ids.add(made)
         return made, True
 
@@ -108,29 +159,37 @@ class History:
         if isinstance(mode, str) and mode and mode not in self.modes[-1:]:
             self.modes.append(mode)
 
-    def _content(self, fields: Fields, *, is_answer: bool) -> tuple[list[Part], Any]:
+    def _content(self, fields: Fields, where: str, *, is_answer: bool) -> tuple[list[Part], Any]:
         """The parts, and the content itself unless they tell it exactly."""
         content = fields.take("content")
         if content is None and fields.look("type") == "reasoning":
             fields.drop("type")
             return [contents.reasoning(fields)], None
         raw = contents.blocks_of(content)
-        parts = self._answer(raw, fields) if is_answer else self._prompt(raw, fields)
+        if is_answer:
+            parts = self._answer(raw, where)
+            parts = self._thoughts_beside(parts, fields, where) + parts
+        else:
+            parts, environment = self._prompt(raw, where)
+            if environment is not None:
+                stated = fields.look(_ENVIRONMENT)
+                fields.keep(_ENVIRONMENT, environment if stated is None else [stated, environment])
         return parts, None if content is None else contents.native(content, parts)
 
-    def _answer(self, raw: list[Any], fields: Fields) -> list[Part]:
+    def _answer(self, raw: list[Any], where: str) -> list[Part]:
         """What the model said; once it has called a tool natively, XML in its text is nothing but text."""
-        self._is_native = self._is_native or any(contents.type_of(block) == "tool_use" for block in raw)
+        is_native = self._is_native or any(contents.type_of(block) == "tool_use" for block in raw)
+        self._is_native = is_native
         parts: list[Part] = []
         for block in raw:
-            text = None if self._is_native else contents.text_of(block)
+            text = None if is_native else contents.text_of(block)
             if text is None or "</" not in text:
-                parts.append(contents.part_of(block, self._note, fields.where))
+                parts.append(contents.part_of(block, self._note, where))
             else:
                 parts += contents.in_text(text)
-        return self._thoughts_beside(parts, fields) + parts
+        return parts
 
-    def _thoughts_beside(self, parts: list[Part], fields: Fields) -> list[Part]:
+    def _thoughts_beside(self, parts: list[Part], fields: Fields, where: str) -> list[Part]:
         """What the model thought, if a record says it beside its content and not in it."""
         if any(part.__class__ is Reasoning for part in parts):
             return []
@@ -139,59 +198,59 @@ class History:
         details = fields.look(_DETAILS)
         if _are_details(details):
             fields.drop(_DETAILS)
-        else:
-            details = _take_details(parts)
-        return [contents.detail(Fields(detail, self._note, fields.where)) for detail in details]
+            return self._details(details, where)
+        return self._details(_take_details(parts), where)
+
+    def _details(self, details: list[Any], where: str) -> list[Part]:
+        return [contents.detail(Fields(detail, self._note, where)) for detail in details]
 
     def _name_calls(self, parts: list[Part], message_id: str) -> None:
         """Give an id to calls that have none, by which their results are linked to them."""
-        self._calls = []
+        self._calls = calls = []
         for place, part in enumerate(parts):
-            if isinstance(part, ToolCall):
-                named = (
-                    part if part.call_id is not None else replace(part, call_id=ids.made(message_id, place))
-                )
-                parts[place] = named
-                self._calls.append(named)
+            if part.__class__ is ToolCall:
+                if part.call_id is None:
+                    parts[place] = replace(part, call_id=ids.uuid5(f"{message_id}:{place}"))
+                calls.append(parts[place])
 
-    def _prompt(self, raw: list[Any], fields: Fields) -> list[Part]:
-        """What the person said and what tools answered."""
+    def _prompt(self, raw: list[Any], where: str) -> tuple[list[Part], str | None]:
+        """What the person said and what tools answered; and what the extension tells of the environment."""
         parts: list[Part] = []
+        environment: str | None = None
         for block in raw:
             text = contents.text_of(block)
             if text is None:
-                _add(parts, contents.part_of(block, self._note, fields.where))
-            elif rest := self._without_environment(text, fields):
-                self._add_text(parts, rest, block, fields)
-        return parts
+                _add(parts, contents.part_of(block, self._note, where))
+                continue
+            if environment is None and markup.tells_environment(text):
+                text, environment = self._without_environment(text)
+            if text:
+                self._add_text(parts, text, block, where)
+        return parts, environment
 
-    def _without_environment(self, text: str, fields: Fields) -> str:
-        """The text without what the extension tells of the environment; that stays beside the message."""
-        if "<environment_details>" not in text or fields.has("environment_details"):
-            return text
+    def _without_environment(self, text: str) -> tuple[str, str | None]:
         rest, environment = markup.without_environment(text)
         if environment is None:
-            return text
-        fields.keep("environment_details", environment.text)
+            return text, None
         self._model = environment.model or self._model
         self._learn_mode(environment.mode)
         self.folder = self.folder or environment.folder
-        return rest
+        return rest, environment.text
 
-    def _add_text(self, parts: list[Part], text: str, block: Any, fields: Fields) -> None:
+    def _add_text(self, parts: list[Part], text: str, block: Any, where: str) -> None:
         head = markup.head_of_result(text)
         if head is not None:
-            parts.append(self._result(*head, fields))
-        elif (result := _open_result(parts)) is not None and result.output == "":
+            parts.append(self._result(*head, where))
+        elif parts and (result := _open_result(parts)) is not None and result.output == "":
             parts[-1] = replace(result, output=text, is_error=markup.is_failure(text))
         else:
             parts.append(contents.words(text, block))
 
-    def _result(self, name: str, head: str, behind: str, fields: Fields) -> ToolResult:
+    def _result(self, name: str, head: str, behind: str, where: str) -> ToolResult:
         """The result that a text begins; its call is the one of that name in the message before."""
         call = next((call for call in self._calls if call.name == name), None)
         if call is None:
-            self._note(Kind.UNLINKED_RESULT, fields.where, head[:60])
+            self._note(Kind.UNLINKED_RESULT, where, head[:60])
         else:
             self.by_place += 1
         output = behind.removeprefix("\n")
@@ -218,9 +277,11 @@ def _are_details(value: Any) -> bool:
 
 
 def _take_details(parts: list[Part]) -> list[Any]:
-    """What Cline keeps of the thoughts of a model with what it said then."""
+    """What Cline keeps of the thoughts of a model with what it said then, unless they are told already."""
     for place, part in enumerate(parts):
-        if isinstance(part, Text) and _are_details(part.extra.get(_DETAILS)):
+        if part.__class__ is Reasoning:
+            return []
+        if part.__class__ is Text and part.extra and _are_details(part.extra.get(_DETAILS)):
             left = {name: value for name, value in part.extra.items() if name != _DETAILS}
             parts[place] = replace(part, extra=left)
             return list(part.extra[_DETAILS])

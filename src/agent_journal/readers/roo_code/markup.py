@@ -23,6 +23,7 @@ _PATIENCE = 100
 # `[read_file for 'a.py'] Result:`; in brackets is what the tool was called with, perhaps in several lines.
 _HEAD = re.compile(rf"\[({_NAMES})\b.*?\] Result:", re.DOTALL)
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
+_NEAR_THE_END = 40
 _WRAPPED = re.compile(
     r"\s*<(task|user_message|feedback|answer|new_task|user_feedback)>\n?(.*?)\n?</\1>\s*", re.DOTALL
 )
@@ -165,13 +166,18 @@ def _trimmed(parameter: str, value: str) -> str:
 
 def head_of_result(text: str) -> tuple[str, str, str] | None:
     """Of a text that begins as the result of a tool: the tool, this beginning, and what follows it."""
-    found = _HEAD.match(text)
+    found = _HEAD.match(text) if text.startswith("[") else None
     return None if found is None else (found[1], found[0], text[found.end() :])
 
 
 def is_failure(output: str) -> bool | None:
     """True if an output says that the tool failed; else nothing is known."""
     return True if output.startswith(_FAILURES) else None
+
+
+def tells_environment(text: str) -> bool:
+    """Whether a text ends with what the extension tells of the environment."""
+    return _END_OF_ENVIRONMENT in text[-_NEAR_THE_END:]
 
 
 def without_environment(text: str) -> tuple[str, Environment | None]:

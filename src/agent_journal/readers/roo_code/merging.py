@@ -6,7 +6,7 @@ neither is so, the requests are counted: each was sent with one prompt.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,7 +18,6 @@ from agent_journal.readers.roo_code.shown import FEEDBACK, REQUEST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.model import Message
     from agent_journal.readers.roo_code.shown import Record
 
 Entry: TypeAlias = "Record | Said"
@@ -29,30 +28,44 @@ def together(shown: list[Record], said: list[Said]) -> list[Entry]:
     merged: list[Entry] = []
     done = 0
     for record, place in zip(shown, _places(shown, said), strict=True):
-        merged += said[done:place]
-        done = place
+        if place > done:
+            merged += said[done:place]
+            done = place
         merged.append(record)
     return merged + said[done:]
 
 
 def _places(shown: list[Record], said: list[Said]) -> list[int]:
-    """Before how many messages each record was shown."""
+    """Behind how many messages each record was shown; the first, which is the task, before all."""
     moments = list(accumulate((one.ts or 0 for one in said), max))
-    has_times = bool(moments) and moments[-1] > 0
+    is_counted = bool(shown) and shown[0].index is not None
+    if is_counted or not moments or not moments[-1]:
+        return _by_count(shown, said)
+    return _by_time(shown, moments)
+
+
+def _by_time(shown: list[Record], moments: list[int]) -> list[int]:
+    places = [0] if shown else []
+    place, end = 0, len(moments)
+    for record in shown[1:]:
+        if record.ts is not None:
+            # What the person said is sent later; all else that is shown in a moment was sent already.
+            until = record.ts - (record.name == FEEDBACK)
+            while place < end and moments[place] <= until:
+                place += 1
+        places.append(place)
+    return places
+
+
+def _by_count(shown: list[Record], said: list[Said]) -> list[int]:
+    """Places by the count of messages, where a record states it, else by that of the requests so far."""
     counted = _Counted(said)
     places: list[int] = []
     last = 0
     for record in shown:
-        if not places:
-            place = 0
-        elif record.index is not None:
-            place = record.index + 1
-        elif not has_times:
-            place = counted.place(is_request=record.name == REQUEST)
-        else:
-            # What the person said is sent later; all else that is shown in that moment was sent already.
-            search = bisect_left if record.name == FEEDBACK else bisect_right
-            place = last if record.ts is None else search(moments, record.ts)
+        place = counted.place(is_request=record.name == REQUEST)
+        if record.index is not None:
+            place = record.index + 1 if places else 0
         last = max(last, min(place, len(said)))
         places.append(last)
     return places
@@ -88,43 +101,36 @@ class Turns:
                 if any(part.__class__ is Reasoning for part in entry.message.parts):
                     self._thought.add(turn)
             self.turn_of.append(turn)
-        self._next_prompt = _next_prompts(entries, self.turn_of)
-
-    def is_answered(self, place: int) -> bool:
-        """Whether what the model said in the turn of an entry is among what went to and from the model."""
-        return self.turn_of[place] in self._answered
+        self._prompts = [place for place, entry in enumerate(entries) if _is_prompt(entry)]
+        self._entries = entries
+        self.answered = [turn in self._answered for turn in self.turn_of]
+        """Of each entry, whether what the model said in its turn is among what went to and from the model."""
 
     def has_thoughts(self, place: int) -> bool:
-        """Whether that tells also what it thought."""
+        """Whether what the model thought in the turn of an entry is there too."""
         return self.turn_of[place] in self._thought
 
     def is_told(self, place: int, text: str | None) -> bool:
         """Whether the prompt behind an entry says what the person said there."""
-        prompt, turn = self._next_prompt[place]
-        if prompt is None:
+        following = bisect_right(self._prompts, place)
+        if following == len(self._prompts):
             return False
-        texts = list(_texts(prompt))
+        at = self._prompts[following]
+        texts = list(_texts(self._entries[at]))
         words = (text or "").strip()
         if any(words in told for told, _ in texts):
             return True
         # The extensions replace what a person mentions; then the words differ, but they are marked.
-        return turn <= self.turn_of[place] + 1 and any(is_marked for _, is_marked in texts)
+        return self.turn_of[at] <= self.turn_of[place] + 1 and any(is_marked for _, is_marked in texts)
 
 
-def _next_prompts(entries: list[Entry], turns: list[int]) -> list[tuple[Message | None, int]]:
-    found: list[tuple[Message | None, int]] = []
-    prompt: tuple[Message | None, int] = (None, 0)
-    for entry, turn in zip(reversed(entries), reversed(turns), strict=True):
-        found.append(prompt)
-        if isinstance(entry, Said) and entry.message.role != "assistant" and not entry.message.hidden:
-            prompt = entry.message, turn
-    found.reverse()
-    return found
+def _is_prompt(entry: Entry) -> bool:
+    return entry.__class__ is Said and entry.message.role != "assistant" and not entry.message.hidden
 
 
-def _texts(prompt: Message) -> Iterator[tuple[str, bool]]:
+def _texts(prompt: Entry) -> Iterator[tuple[str, bool]]:
     """The texts of a prompt, also of results in it, and whether words in them are marked as a person's."""
-    for part in prompt.parts:
+    for part in prompt.message.parts if isinstance(prompt, Said) else ():
         if isinstance(part, Text):
             yield part.text, "tag" in part.extra or markup.has_words(part.text)
         elif isinstance(part, ToolResult):

@@ -5,10 +5,9 @@ Each is an event. Where no other history tells it, it is also the message that i
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal import jsonstream, times
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind, Notes
@@ -23,12 +22,8 @@ if TYPE_CHECKING:
 
 REQUEST = "say:api_req_started"
 # Records that state what requests cost: until 2024 when they ended, of those that were deleted in sum.
-_COSTS = (
-    REQUEST,
-    "say:api_req_finished",
-    "say:deleted_api_reqs",
-    "say:api_req_deleted",
-    "say:subagent_usage",
+_COSTS = frozenset(
+    (REQUEST, "say:api_req_finished", "say:deleted_api_reqs", "say:api_req_deleted", "say:subagent_usage")
 )
 FEEDBACK, REASONING = "say:user_feedback", "say:reasoning"
 # How a task begins: with what it is.
@@ -40,6 +35,8 @@ _QUESTIONS = {
     "ask:act_mode_respond": "response",
     "say:plan_completion_result": "response",
 }
+# What may have to be told also where the other history tells what the model said.
+BETWEEN = frozenset((FEEDBACK, REASONING))
 _SAID = ("say:text", "say:completion_result", "ask:completion_result", *_QUESTIONS)
 
 
@@ -48,23 +45,16 @@ class Record:
 
     __slots__ = ("at", "data", "id", "index", "made_id", "name", "place", "ts")
 
-    def __init__(self, record: dict[str, Any], place: int, note: Notes) -> None:
-        fields = Fields(record, note, f"[{place}]")
-        ts, index = fields.look("ts"), fields.look("conversationHistoryIndex")
-        kind = fields.look("type")
-        word = fields.look(kind) if kind in ("ask", "say") else None
-        if word.__class__ is str:
-            fields.drop("type", kind)
-            self.name = f"{kind}:{word}"
-        else:
-            note(Kind.UNKNOWN_TYPE, fields.where, f"neither said nor asked: {str(kind)[:40]!r}")
-            self.name = "unknown"
-        self.at = fields.moment("ts")
-        self.ts: int | None = ts if ts.__class__ is int and self.at is not None else None
-        self.index: int | None = index if index.__class__ is int and index >= -1 else None
+    def __init__(self, place: int, name: str, ts: int | None, at: str | None, data: Bag) -> None:
         self.place = place
-        self.id, self.made_id = f"{ts}" if self.ts is not None else f"[{place}]", self.ts is None
-        self.data: Bag = fields.rest()
+        self.name = name
+        self.ts = ts
+        self.at = at
+        self.data = data
+        self.id = f"[{place}]" if ts is None else str(ts)
+        self.made_id = ts is None
+        index = data.get("conversationHistoryIndex")
+        self.index: int | None = index if index.__class__ is int and index >= -1 else None
 
     @property
     def text(self) -> str | None:
@@ -87,9 +77,13 @@ class Record:
 
     def usage(self, note: Notes) -> Usage | None:
         """What the requests that it tells of cost."""
-        value = self.value() if self.name in _COSTS else None
+        if self.name not in _COSTS:
+            return self._condensing() if "contextCondense" in self.data else None
+        if self.text is not None and (usual := spent.usual(self.text, self.id, self.ts)) is not None:
+            return usual
+        value = self.value()
         if value.__class__ is not dict:
-            return self._condensing()
+            return None
         return spent.usage(Fields(value, note, f"[{self.place}]"), self.id, self.ts)
 
     def _condensing(self) -> Usage | None:
@@ -116,17 +110,43 @@ _QUIET = Notes(keep=0)
 def records(raw: list[tuple[int, Any]], note: Notes) -> list[Record]:
     """The records, each with an id: the moment it was first shown, by which the extensions know it too."""
     found: list[Record] = []
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     for place, value in raw:
         if value.__class__ is not dict:
             note(Kind.BAD_RECORD, f"[{place}]", f"it is {type(value).__name__}, not an object")
             continue
-        record = Record(value, place, note)
-        seen[record.id] += 1
-        if seen[record.id] > 1:
-            record.id, record.made_id = f"{record.id}-{seen[record.id]}", True
+        record = usual(value, place) or careful(value, place, note)
+        again = seen[record.id] = seen.get(record.id, 0) + 1
+        if again > 1:
+            record.id, record.made_id = f"{record.id}-{again}", True
         found.append(record)
     return found
+
+
+def usual(raw: dict[str, Any], place: int) -> Record | None:
+    """A record as nearly all are, taken apart quickly; None if it must be done with care."""
+    kind, ts = raw.get("type"), raw.get("ts")
+    if (kind != "say" and kind != "ask") or ts.__class__ is not int:  # noqa: PLR1714 (it may be anything)
+        return None
+    word, at = raw.get(kind), times.from_epoch(ts)
+    if word.__class__ is not str or at is None:
+        return None
+    del raw["ts"], raw["type"], raw[kind]
+    return Record(place, f"{kind}:{word}", ts, at, raw)
+
+
+def careful(raw: dict[str, Any], place: int, note: Notes) -> Record:
+    """Any record; what is odd about it is noted and kept."""
+    fields = Fields(raw, note, f"[{place}]")
+    ts, kind, name = fields.look("ts"), fields.look("type"), "unknown"
+    word = fields.look(kind) if kind in ("ask", "say") else None
+    if word.__class__ is str:
+        fields.drop("type", kind)
+        name = f"{kind}:{word}"
+    else:
+        note(Kind.UNKNOWN_TYPE, fields.where, f"neither said nor asked: {str(kind)[:40]!r}")
+    at = fields.moment("ts")
+    return Record(place, name, ts if ts.__class__ is int and at is not None else None, at, fields.rest())
 
 
 class Speaker:

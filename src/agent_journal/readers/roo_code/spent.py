@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from agent_journal.model import Usage
 
 if TYPE_CHECKING:
@@ -13,10 +15,42 @@ if TYPE_CHECKING:
 _CACHE_IS_INPUT = 1_761_868_800_000
 
 
+class _Stated(msgspec.Struct, gc=False, rename="camel"):
+    """What a request usually states; what else it states stays in its event."""
+
+    api_protocol: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cache_writes: int | None = None
+    cache_reads: int | None = None
+    cost: int | float | None = None
+
+
+_decode = msgspec.json.Decoder(_Stated).decode
+
+
+def usual(text: str, key: str, ts: int | None) -> Usage | None:
+    """The tokens and the price of a request that states them as usual, else None; faster than with care."""
+    try:
+        stated = _decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    given, written, read, cost = stated.tokens_in, stated.cache_writes, stated.cache_reads, stated.cost
+    came = stated.tokens_out
+    if given is None or came is None or min(given, came, written or 0, read or 0, cost or 0) < 0:
+        return None
+    if _is_inclusive(stated.api_protocol, ts):
+        given = fresh(given, (written or 0) + (read or 0))
+    return Usage(key=key, input=given, output=came, cache_read=read, cache_write=written, cost_usd=cost)
+
+
+def _is_inclusive(protocol: Any, ts: int | None) -> bool:
+    return protocol == "openai" or (protocol is not None and (ts or 0) >= _CACHE_IS_INPUT)
+
+
 def usage(stated: Fields, key: str | None, ts: int | None) -> Usage | None:
     """The tokens and the price of a request, if it states any."""
-    protocol = stated.look("apiProtocol")
-    is_inclusive = protocol == "openai" or (protocol is not None and (ts or 0) >= _CACHE_IS_INPUT)
+    is_inclusive = _is_inclusive(stated.look("apiProtocol"), ts)
     return _usage(stated, "cost", key, is_inclusive=is_inclusive)
 
 

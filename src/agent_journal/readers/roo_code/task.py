@@ -14,6 +14,7 @@ from agent_journal.readers.roo_code import facts, merging, shown, spent
 from agent_journal.readers.roo_code.files import Files
 from agent_journal.readers.roo_code.history import History, Said
 from agent_journal.readers.roo_code.signs import API, UI
+from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,8 @@ def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -
     if records:
         return ids.made(name, records[0].id, records[0].text)
     first = raw[0][1] if raw else None
-    return ids.made(name, str(first)[:1000])
+    record = first.as_record() if isinstance(first, Usual) else first
+    return ids.made(name, str(record)[:1000])
 
 
 def _conversation(
@@ -111,16 +113,22 @@ class Timeline:
     def entries(self) -> list[Message | Event]:
         """All messages and events."""
         at: str | None = None
+        answered = self._turns.answered
         for place, entry in enumerate(self._merged):
             if isinstance(entry, Said):
                 self._add(self._completed(entry.message, at), pays=not entry.message.hidden)
                 continue
             at = entry.at or at
-            self._model = entry.model_info("modelId") or self._model
+            if "modelInfo" in entry.data:
+                self._model = entry.model_info("modelId") or self._model
             if (usage := entry.usage(self._note)) is not None:
                 self._unpaid = spent.added(self._unpaid, usage)
+            is_answered = answered[place]
+            if is_answered and entry.name not in shown.BETWEEN and place:
+                self._entries.append(entry.event())
+                continue
             said = self._said(entry, place)
-            self._add(entry.event() if said is None else said, pays=not self._turns.is_answered(place))
+            self._add(entry.event() if said is None else said, pays=not is_answered)
         self._settle()
         return self._entries
 
@@ -135,9 +143,7 @@ class Timeline:
 
     def _said(self, record: Record, place: int) -> Message | None:
         """The message that a record is, if nothing else tells what it says."""
-        is_answered = self._turns.is_answered(place)
-        is_thought = record.name == shown.REASONING and not self._turns.has_thoughts(place)
-        if is_answered and not is_thought and record is not self._first and record.name != shown.FEEDBACK:
+        if record.name == shown.REASONING and self._turns.has_thoughts(place):
             return None
         message = self._speaker.message(record)
         if message is not None and message.role == "user":
@@ -178,19 +184,16 @@ class Timeline:
 
 def _count_totals(timeline: list[Message | Event], total: Usage | None) -> None:
     """Where no request tells what it cost, the last answer has the sums of the task."""
-    answers = [
-        place
-        for place, entry in enumerate(timeline)
-        if isinstance(entry, Message) and entry.role == "assistant"
-    ]
-    if total is None or not answers:
+    if total is None:
         return
-    messages = [entry for entry in timeline if isinstance(entry, Message)]
-    if any(message.usage is not None for message in messages):
-        return
-    last = timeline[answers[-1]]
-    if isinstance(last, Message):
-        timeline[answers[-1]] = replace(last, usage=total)
+    last: tuple[int, Message] | None = None
+    for place, entry in enumerate(timeline):
+        if isinstance(entry, Message) and entry.role == "assistant":
+            if entry.usage is not None:
+                return
+            last = place, entry
+    if last is not None:
+        timeline[last[0]] = replace(last[1], usage=total)
 
 
 def _note_guesses(count: int, note: Notes) -> None:
