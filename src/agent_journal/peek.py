@@ -14,6 +14,7 @@ from agent_journal.notes import Notes
 from agent_journal.source import HEAD_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from agent_journal.database import Database
@@ -41,7 +42,20 @@ class Peek:
     @cached_property
     def members(self) -> tuple[str, ...]:
         """Names of the files directly in the folder; none for a file."""
-        return tuple(child.name for child in self._source.children() if not child.is_folder)
+        return tuple(child.name for child in self._children if not child.is_folder)
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """Names of the folders directly in the folder; none for a file."""
+        return tuple(child.name for child in self._children if child.is_folder)
+
+    def folder(self, name: str) -> Peek | None:
+        """A look at a folder in the folder."""
+        return next((Peek(child) for child in self._children if child.is_folder and child.name == name), None)
+
+    @cached_property
+    def _children(self) -> Sequence[Source]:
+        return self._source.children()
 
     def member(self, *names: str) -> Peek | None:
         """A look at a file in the folder, or in a folder in it; each name is one step."""

@@ -1,0 +1,71 @@
+"""OpenCode, and Kilo Code from version 5 on: sessions in a database, before that in many small JSON files.
+
+A session has messages, a message has parts. The steps of a model's work are parts too; here they are events.
+A session that another one started is a conversation of its own, linked to the call that started it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.opencode.names import TOOL_KINDS
+from agent_journal.readers.opencode.signs import DATABASE, EXPORT, FILES, STREAM, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name="opencode",
+    title="OpenCode",
+    versions=(DATABASE, FILES, EXPORT, STREAM),
+    revision=1,
+    names={"record": "opencode"},
+    config_key="opencode",
+    env=("AJ_OPENCODE_PATH", "OPENCODE_DB", "XDG_DATA_HOME"),
+    # The same below a person's folder on Linux, macOS and Windows.
+    homes=(
+        "~/.local/share/opencode/opencode.db",
+        "~/.local/share/opencode/opencode-*.db",
+        "~/.local/share/opencode/storage",
+        "~/.local/share/opencode/project/*/storage/session",
+        "~/.local/share/kilo/kilo.db",
+        "~/.local/share/kilo/kilo-*.db",
+        "~/.local/share/kilo/storage",
+    ),
+    companions=("*.db-wal", "*.db-shm"),
+    tool_kinds=TOOL_KINDS,
+    resume="opencode --session {id}",
+    evidence=(
+        "the vendor's public source as of 2026, one stream of 2026 with seven sessions (1.1.53) and files of "
+        "1.3; verified November 2026. The database and the files of mid-2025 are known from the source alone"
+    ),
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim databases by their tables, folders of sessions, exports and streams by their records."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield the conversation that each session is, the oldest first."""
+    from agent_journal.readers.opencode import (  # noqa: PLC0415 (imported when something is read)
+        files,
+        rows,
+        streams,
+    )
+    from agent_journal.readers.opencode.session import Sessions  # noqa: PLC0415
+
+    sessions = Sessions(note, INFO.name)
+    if version == DATABASE:
+        yield from rows.conversations(source, sessions, note)
+    elif version == FILES:
+        yield from files.conversations(source, sessions, note)
+    else:
+        yield from streams.conversations(source, version, sessions, note)
