@@ -1,0 +1,156 @@
+"""What went to and from the model while it answered one prompt: rounds of text, thoughts and tool calls.
+
+What was shown of a response repeats most of it, under other names and ids: calls are found by their id, else
+by the tool's name in its order, else by their place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal.fields import Fields
+from agent_journal.notes import Kind
+from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The editor makes ids of calls unique with this and a number.
+_SUFFIX = "__vscode-"
+_INTERNAL = "_internal"
+
+
+class Call(NamedTuple):
+    """A call that the model made: the round it made it in, and its number among all calls."""
+
+    round: int
+    number: int
+    name: str
+    call_id: str | None
+    fields: Fields
+
+
+class Round(NamedTuple):
+    """One answer of the model."""
+
+    fields: Fields
+    calls: list[Call]
+
+    @property
+    def has_id(self) -> bool:
+        """Whether something can refer to it."""
+        return isinstance(self.fields.look("id"), str)
+
+    @property
+    def text(self) -> str | None:
+        """What it said."""
+        text = self.fields.look("response")
+        return text if isinstance(text, str) and text.strip() else None
+
+    @property
+    def thought(self) -> str | None:
+        """What it thought."""
+        thinking = self.fields.look("thinking")
+        return thought_of(thinking.get("text")) if isinstance(thinking, dict) else None
+
+
+def thought_of(value: Any) -> str | None:
+    """A thought is one text or several pieces of it."""
+    if isinstance(value, list):
+        value = "".join(piece for piece in value if isinstance(piece, str))
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def rounds_of(metadata: Fields) -> list[Round]:
+    """The rounds of a response; what is none stays where it is."""
+    raw = metadata.look("toolCallRounds")
+    if not isinstance(raw, list):
+        return []
+    if not all(item.__class__ is dict for item in raw):
+        metadata.note(Kind.WRONG_TYPE, metadata.where, "a round of tool calls is no object")
+        return []
+    found: list[Round] = []
+    number = 0
+    for place, item in enumerate(raw):
+        fields = Fields(item, metadata.note, metadata.where)
+        found.append(Round(fields, _calls(fields, place, number)))
+        number += len(found[-1].calls)
+    return found
+
+
+def _calls(fields: Fields, place: int, number: int) -> list[Call]:
+    raw = fields.look("toolCalls")
+    if not isinstance(raw, list) or not all(item.__class__ is dict for item in raw):
+        return []
+    calls = []
+    for count, item in enumerate(raw):
+        inner = Fields(item, fields.note, fields.where)
+        call_id = inner.text("id")
+        calls.append(Call(place, number + count, inner.text("name") or "", call_id, inner))
+    return calls
+
+
+class Pairing:
+    """Which shown invocation is of which call, by their places in either list."""
+
+    def __init__(self, calls: list[Call], invocations: dict[int, Fields]) -> None:
+        self.call_of: dict[int, Call] = {}
+        self._calls = calls
+        self._left = set(range(len(calls)))
+        pending = {place: shown for place, shown in invocations.items() if not is_internal(shown)}
+        for take in (self._by_id, self._by_name, self._by_order):
+            take(pending)
+
+    @property
+    def unshown(self) -> list[Call]:
+        """The calls of which nothing was shown, in their order."""
+        return [self._calls[number] for number in sorted(self._left)]
+
+    def _pair(self, pending: dict[int, Fields], place: int, number: int) -> None:
+        self.call_of[place] = self._calls[number]
+        self._left.discard(number)
+        pending.pop(place, None)
+
+    def _by_id(self, pending: dict[int, Fields]) -> None:
+        numbers: dict[str, int] = {}
+        for number, call in enumerate(self._calls):
+            if call.call_id is not None:
+                numbers.setdefault(call.call_id.partition(_SUFFIX)[0], number)
+                numbers.setdefault(call.call_id, number)
+        for place, shown in list(pending.items()):
+            said = shown.look("toolCallId")
+            found = numbers.get(said.partition(_SUFFIX)[0]) if isinstance(said, str) else None
+            if found is not None and found in self._left:
+                self._pair(pending, place, found)
+
+    def _by_name(self, pending: dict[int, Fields]) -> None:
+        waiting: dict[str, deque[int]] = {}
+        for number in sorted(self._left):
+            waiting.setdefault(self._calls[number].name, deque()).append(number)
+        for place, shown in list(pending.items()):
+            queue = waiting.get(tool_of(shown))
+            if queue:
+                self._pair(pending, place, queue.popleft())
+
+    def _by_order(self, pending: dict[int, Fields]) -> None:
+        if len(pending) == len(self._left):
+            for place, number in zip(list(pending), sorted(self._left), strict=True):
+                self._pair(pending, place, number)
+
+
+def tool_of(shown: Fields) -> str:
+    """What the model calls the tool of an invocation."""
+    tool = shown.look("toolId")
+    return MODELS_NAMES.get(tool, tool) if isinstance(tool, str) else ""
+
+
+def is_internal(shown: Fields) -> bool:
+    """Whether another tool used this one: the model did not ask for it."""
+    tool = shown.look("toolId")
+    return isinstance(tool, str) and tool.endswith(_INTERNAL)
+
+
+def all_calls(rounds: Iterable[Round]) -> list[Call]:
+    """The calls of all rounds, in their order."""
+    return [call for one in rounds for call in one.calls]

@@ -1,0 +1,141 @@
+"""The parts that a response shows, each read by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.model import Citation, Code, Text
+from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot.rounds import thought_of
+
+if TYPE_CHECKING:
+    from agent_journal.fields import Fields
+    from agent_journal.model import Bag
+
+INVOCATION = "toolInvocationSerialized"
+
+
+class Said:
+    """Pieces of text that were shown one behind the other: they are one text."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._citations: list[Citation] = []
+        self._rests: list[Bag] = []
+        self._length = 0
+
+    def add(self, piece: str, rest: Bag) -> None:
+        """Put a piece behind the others; what it has beside its text is kept once."""
+        self._pieces.append(piece)
+        self._length += len(piece)
+        if rest and (not self._rests or rest != self._rests[-1]):
+            self._rests.append(rest)
+
+    def cite(self, words: str, part: Fields) -> None:
+        """Put a reference in its place in the text."""
+        start = self._length
+        self.add(words, {})
+        self._citations.append(
+            Citation(title=words, url=referred(part), start=start, end=self._length, extra=part.rest())
+        )
+
+    def text(self) -> Text:
+        """All of it."""
+        extra = self._rests[0] if len(self._rests) == 1 else {"markdown": self._rests} if self._rests else {}
+        return Text(text="".join(self._pieces), citations=self._citations, extra=extra)
+
+
+def take_text(part: Fields) -> str | None:
+    """Move the text out of a part that is one: Markdown, in each of the forms it has been written in."""
+    kind = part.look("kind")
+    if kind is None and isinstance(part.look("value"), str):
+        return part.text("value")
+    if kind in ("markdownContent", "markdownVuln"):
+        inner = part.look("content")
+        if isinstance(inner, str):
+            part.drop("kind")
+            return part.text("content")
+        if isinstance(inner, dict) and isinstance(inner.get("value"), str):
+            part.drop("kind")
+            content = part.nested("content")
+            return None if content is None else content.text("value")
+    return None
+
+
+def has_text(part: Fields) -> bool:
+    """Whether a part says something."""
+    kind = part.look("kind")
+    holder = part.look("content") if kind in ("markdownContent", "markdownVuln") else None
+    text = part.look("value") if kind is None else holder.get("value") if isinstance(holder, dict) else holder
+    return isinstance(text, str) and bool(text.strip())
+
+
+def thought(part: Fields | None) -> str | None:
+    """What the model thought, if the part tells."""
+    return None if part is None or part.look("kind") != "thinking" else thought_of(part.look("value"))
+
+
+def is_sidechain(part: Fields) -> bool:
+    """Whether a sub-agent is concerned: by the call that started it, or at first by a flag."""
+    return bool(part.look("subAgentInvocationId")) or part.look("fromSubAgent") is True
+
+
+def referred(part: Fields) -> str | None:
+    """Where an inline reference leads: to a file, a stretch of it, or a symbol in it."""
+    place = part.look("inlineReference")
+    if isinstance(place, dict) and isinstance(place.get("location"), dict):
+        place = place["location"]
+    return places.path_of(place)
+
+
+def words_for(part: Fields) -> str:
+    """How the editor writes an inline reference: by its name, a symbol as code, a file by its last step."""
+    name = part.look("name")
+    if isinstance(name, str) and name:
+        return name
+    place = part.look("inlineReference")
+    symbol = place.get("name") if isinstance(place, dict) else None
+    if isinstance(symbol, str) and symbol:
+        return f"`{symbol}`"
+    path = referred(part)
+    return "" if path is None else places.name_of(path) or path
+
+
+def edits(part: Fields) -> list[Code] | None:
+    """The edits of a file: each the text that took the place of a stretch. None if they cannot be told."""
+    batches = part.look("edits")
+    if not isinstance(batches, list) or not all(isinstance(batch, list) for batch in batches):
+        return None
+    flat = [edit for batch in batches for edit in batch]
+    if not all(isinstance(edit, dict) and isinstance(edit.get("text"), str) for edit in flat):
+        return None
+    file = places.path_of(part.look("uri"))
+    found = [_edit(edit, file) for edit in flat]
+    if found:
+        part.drop("edits")
+        found[0].extra.update(part.rest())
+    return found
+
+
+def _edit(edit: Bag, file: str | None) -> Code:
+    first, last = places.lines_of(edit)
+    extra = {name: value for name, value in edit.items() if name != "text"}
+    return Code(code=edit["text"], file=file, first_line=first, last_line=last, extra=extra)
+
+
+def input_shown(part: Fields) -> Any:
+    """The arguments of a call, as far as they were shown."""
+    specific, details = part.look("toolSpecificData"), part.look("resultDetails")
+    if isinstance(specific, dict):
+        if "rawInput" in specific:
+            return specific["rawInput"]
+        names = ("commandLine", "command", "cwd", "todoList", "prompt", "description", "agentName")
+        if said := {name: specific[name] for name in names if name in specific}:
+            return said
+    return details.get("input") if isinstance(details, dict) else None
+
+
+def is_mcp(part: Fields | None) -> bool:
+    """Whether a tool is one of an MCP server."""
+    origin = None if part is None else part.look("source")
+    return isinstance(origin, dict) and origin.get("type") == "mcp"

@@ -1,0 +1,2 @@
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO ItemTable VALUES ('chat.ChatSessionStore.index', '{"version": 1, "entries": {"5f0d3c9a-8e51-4b7e-9d0a-2c6f1e7b4a10": {"sessionId": "5f0d3c9a-8e51-4b7e-9d0a-2c6f1e7b4a10", "title": "What the bakery does", "lastMessageDate": 1771000009000, "timing": {"created": 1771000000000}, "isEmpty": false, "initialLocation": "panel", "hasPendingEdits": false}}}');
