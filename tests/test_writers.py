@@ -20,6 +20,7 @@ from agent_journal.notes import Note, Notes
 from agent_journal.writers import Run
 from tests import cddl, unified_schema
 from tests.cases import leaves
+from tests.mapping import test_session
 from tests.models import items as any_items
 
 HERE = Path(__file__).parent / "writers"
@@ -76,9 +77,14 @@ def syntax_errors(data: bytes) -> list[str]:
     return []
 
 
+def session_errors(data: bytes) -> list[str]:
+    return [error for session in documents(data) for error in test_session.errors(session)]
+
+
 ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     "agent-record": record_errors,
     "json": json_errors,
+    "session": session_errors,
     "unified": unified_errors,
 }
 

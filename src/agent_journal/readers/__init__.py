@@ -54,6 +54,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """What its tools do: `{"Bash": "shell"}`."""
     required: tuple[str, ...] = ()
     """Paths that its unified documents must have: `platform.version`, `messages[].role`."""
+    raw_field: str = ""
+    """Of a message's `extra`: its text as the model was given it, where that is not what the person said."""
     resume: str = ""
     """How a person goes on in that tool: `claude --resume {id}`."""
     evidence: str = ""

@@ -46,6 +46,8 @@ class Run(Struct, frozen=True, kw_only=True):
     program: str
     names: dict[str, dict[str, str]] = {}
     """What a source is called by a target: `names[source]["unified"]`."""
+    raw_fields: dict[str, str] = {}
+    """Where a source's messages keep their text as the model was given it: a field of their `extra`."""
     titles: dict[str, str] = {}
     """What people call a source."""
 

@@ -11,8 +11,9 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal import canonical, times, tree
-from agent_journal.model import Event, Memory, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import Event, Memory, Message, Reasoning, ToolCall, ToolResult
 from agent_journal.writers import WriterInfo
+from agent_journal.writers._content import content_of, of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,41 +138,13 @@ def _place(entry: Message | Event) -> dict[str, Any]:
 
 def _message(message: Message) -> dict[str, Any]:
     entry = {"type": message.role} | _place(message)
-    content = message.native if message.native is not None else _generic(message.parts)
+    content = content_of(message)
     if content is not None:
         entry["content"] = content
     children = list(_children(message))
     if children:
         entry["children"] = children
     return entry
-
-
-def _generic(parts: list[Part]) -> Any:
-    """Content that the parts tell: one text as it is, else blocks."""
-    match parts:
-        case []:
-            return None
-        case [Text(text=text)]:
-            return text
-    return [_block(part) for part in parts]
-
-
-def _block(part: Part) -> Any:
-    """A part in the form that the draft's own examples have, where there is one."""
-    match part:
-        case Text():
-            block: dict[str, Any] = {"type": "text", "text": part.text}
-        case ToolCall():
-            block = {"type": "tool_use", "id": part.call_id, "name": part.name, "input": part.input}
-        case ToolResult(output=str()):
-            block = {"type": "tool_result", "tool_use_id": part.call_id, "content": part.output}
-            if part.is_error is not None:
-                block["is_error"] = part.is_error
-        case Reasoning(text=str()):
-            block = {"type": "thinking", "thinking": part.text, "signature": part.signature}
-        case _:
-            return part
-    return {name: value for name, value in block.items() if value is not None} | part.extra
 
 
 def _children(message: Message) -> Iterator[dict[str, Any]]:
@@ -201,7 +174,9 @@ def _result(result: ToolResult, block: Any) -> dict[str, Any]:
     entry: dict[str, Any] = {"type": "tool-result"}
     if result.call_id is not None:
         entry["call-id"] = result.call_id
-    native = block.get("content") if isinstance(block, dict) else None
+    native = result.native
+    if native is None and isinstance(block, dict):
+        native = block.get("content")
     entry["output"] = result.output if native is None else native
     entry["status"] = "error" if result.is_error else "success"
     return entry
@@ -220,7 +195,7 @@ def _tool_entries(message: Message) -> list[dict[str, Any]]:
     if not entries and message.native is not None:
         entries.append({"type": "tool-result", "output": message.native})
     elif said or not entries:
-        output = _generic(said)
+        output = of_parts(said)
         entries.append({"type": "tool-result", "output": "" if output is None else output})
     place = _place(message)
     if len(entries) > 1:

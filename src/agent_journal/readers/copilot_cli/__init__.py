@@ -52,6 +52,7 @@ INFO = ReaderInfo(
         "*/session-store.db*",
     ),
     tool_kinds=TOOL_KINDS,
+    raw_field="transformedContent",
     resume="copilot --resume {id}",
     evidence=(
         "the vendor's package 1.0.40 with its schema of events, its public SDK, and samples of 0.0.3xx to "
