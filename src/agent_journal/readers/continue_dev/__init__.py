@@ -53,15 +53,13 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield every conversation of a folder, a session or a log."""
     # imported when something is read
-    from agent_journal.readers.continue_dev import documents, folder, logs, steps  # noqa: PLC0415
+    from agent_journal.readers.continue_dev import documents, folder, logs  # noqa: PLC0415
 
     if source.is_folder:
         return folder.read_folder(source, note)
     match version:
         case "dev-data":
             return logs.read_log(source, note)
-        case "steps":
-            return steps.read_session(source, note)
         case "document":
             return documents.read_documents(source, note)
         case "index":

@@ -45,14 +45,15 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
 
 
 def _session(file: Source, beside: Beside, note: Notes) -> Iterator[Item]:
-    version = signs.version_of(Peek(file))
     try:
-        if version == signs.STEPS:
-            yield from steps.read_session(file, note, beside)
-        elif version == signs.SESSION:
-            yield session.conversation(_loaded(file, note), file, beside, note)
-        else:
+        document = session.load(file, note) if file.name.endswith(".json") else None
+        kind = signs.kind_of(document) if document is not None else None
+        if document is None or (kind is None and file.name.removesuffix(".json") not in beside.index):
             note(Kind.UNKNOWN_FILE, "", Peek(file).looks_like())
+        elif kind == signs.STEPS:
+            yield steps.conversation(document, file, beside, note)
+        else:
+            yield session.conversation(document, file, beside, note)
     except UnreadableSource as error:
         note(Kind.UNREADABLE_FILE, "", error.reason)
 
@@ -76,16 +77,12 @@ def _others(children: Sequence[Source], known: set[str], note: Notes) -> Iterato
 
 def read_session(source: Source, note: Notes) -> Iterator[Item]:
     """The one session of a file, with what lies beside it."""
-    document = _loaded(source, note)
-    only = session.id_of(document, source)
-    yield session.conversation(document, source, Beside(source, ("..",), note, only), note)
-
-
-def _loaded(source: Source, note: Notes) -> Bag:
     document = session.load(source, note)
     if document is None:
         raise UnreadableSource(source.label, "nothing in it is of a session")
-    return document
+    beside = Beside(source, ("..",), note, only=session.id_of(document, source))
+    is_of_steps = signs.kind_of(document) == signs.STEPS
+    yield (steps if is_of_steps else session).conversation(document, source, beside, note)
 
 
 def read_index(source: Source, note: Notes) -> Iterator[Item]:

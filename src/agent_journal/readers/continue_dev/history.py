@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
 from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text
+from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import tokens
@@ -52,23 +52,24 @@ class History:
         item = Fields(raw, self._note, where)
         message = Fields(item.take("message"), self._note, where)
         message_id, made_id = self._id(message)
-        said = self._said(message, item)
+        role = message.take("role")
+        said = self._said(role, message, item)
         at, model, logged = self._told_elsewhere(item, said)
         usage = self._usage(message, message_id)
-        self._summary(item, message_id, at)
-        role = message.look("role")
-        if role in _ROLES:
-            message.drop("role")
+        if item.has("conversationSummary"):
+            self._summary(item, message_id, at)
+        if role is not None and role not in _ROLES:
+            message.keep("role", role)
         self.timeline.append(
             Message(
                 id=message_id,
                 made_id=made_id,
                 role=_role(role),
                 at=at,
-                model=model or self._model_of(usage),
+                model=model or _model_of(usage),
                 parts=said,
                 usage=usage,
-                extra={**item.rest(), **message.rest(), **logged},
+                extra=item.rest() | message.rest() | logged,
             )
         )
 
@@ -92,19 +93,23 @@ class History:
         self._ids.add(made)
         return made
 
-    def _said(self, message: Fields, item: Fields) -> list[Part]:
+    def _said(self, role: Any, message: Fields, item: Fields) -> list[Part]:
         """What a message says, with what was put beside it."""
-        content, role = message.take("content"), message.look("role")
+        content = message.take("content")
+        said: list[Part] = []
         if role == "tool":
-            return [self.tools.result(content, message), *self._beside(item, content)]
-        if role == "thinking":
-            thought = _thought(content, message)
-            return [thought, *self.tools.parts(message, item), *self._beside(item, content)]
-        if role not in _ROLES:
-            message.note(Kind.UNKNOWN_TYPE, message.where, f"role {str(role)[:40]!r}")
-        said = _content(content, message)
-        beside = self._beside(item, content)
-        return [*_reasoning(item), *said, *self.tools.parts(message, item), *beside]
+            said.append(self.tools.result(content, message))
+        elif role == "thinking":
+            said.append(_thought(content, message))
+        else:
+            if role not in _ROLES:
+                message.note(Kind.UNKNOWN_TYPE, message.where, f"role {str(role)[:40]!r}")
+            if item.has("reasoning"):
+                said += _reasoning(item)
+            said += _content(content, message)
+        if role != "tool":
+            said += self.tools.parts(message, item)
+        return said + self._beside(item, content)
 
     def _beside(self, item: Fields, content: Any) -> list[Part]:
         """The items of context, and what the editor knows of how they were chosen."""
@@ -113,31 +118,31 @@ class History:
             self.context.add_mentions(editor)
             if same(editor, content):
                 item.drop("editorState")  # the command line repeats what was said
-        return [self.context.part(each, item) for each in item.items("contextItems") or ()]
+        given = item.items("contextItems")
+        return [self.context.part(each, item) for each in given] if given else []
 
     def _told_elsewhere(self, item: Fields, said: list[Part]) -> tuple[str | None, str | None, Bag]:
         """When something was said and by which model, and what the logs say of it."""
-        at = next(
-            (times.moment(part.extra.get("startAt")) for part in said if isinstance(part, Reasoning)), None
-        )
+        first = said[0] if said else None
+        at = times.moment(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
         logs = [*objects(item.look("promptLogs"))]
         extra = self._logged.of_answer(logs)
-        if not extra and said:
-            extra = self._logged.of_result(said[0])
+        if isinstance(first, ToolResult):
+            extra = self._logged.of_result(first)
+        if not logs and not extra:
+            return at, None, extra
         event: Bag = next(iter(extra.values()), {})
         title = _model_in(logs[-1]) if logs else None
         model = self._models.id_of(title or words(event.get("modelTitle")))
         return at or times.moment(event.get("timestamp")), model, extra
 
     def _usage(self, message: Fields, message_id: str) -> Usage | None:
+        if not message.has("usage"):
+            return None
         found = tokens.usage(message.look("usage"), message_id)
         if found is not None:
             message.drop("usage")
         return found
-
-    def _model_of(self, usage: Usage | None) -> str | None:
-        """The model that the command line names beside the tokens."""
-        return None if usage is None else words(usage.extra.get("model"))
 
     def _summary(self, item: Fields, message_id: str, at: str | None) -> None:
         text = words(item.look("conversationSummary"))
@@ -151,6 +156,11 @@ def _answered(items: list[Any]) -> set[str]:
     messages = (item.get("message") for item in objects(items))
     answers = (message for message in objects([*messages]) if message.get("role") == "tool")
     return {call_id for message in answers if (call_id := words(message.get("toolCallId")))}
+
+
+def _model_of(usage: Usage | None) -> str | None:
+    """The model that the command line names beside the tokens."""
+    return None if usage is None else words(usage.extra.get("model"))
 
 
 def _role(word: Any) -> Any:

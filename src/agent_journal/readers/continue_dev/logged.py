@@ -21,7 +21,7 @@ from agent_journal.readers.continue_dev.values import same
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.model import Bag, Part
+    from agent_journal.model import Bag
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
@@ -101,6 +101,11 @@ class Logged:
             return False
         return len(self._answers) == sum(len([*objects(item.get("promptLogs"))]) for item in objects(items))
 
+    @property
+    def has_feedback(self) -> bool:
+        """Whether the person thought something of the answers."""
+        return bool(self._feedback)
+
     def of_answer(self, prompts: list[Bag]) -> Bag:
         """What the logs say of an answer, known by its prompts."""
         found: Bag = {}
@@ -120,9 +125,9 @@ class Logged:
                 return self._answers.pop(place)
         return None
 
-    def of_result(self, part: Part) -> Bag:
+    def of_result(self, part: ToolResult) -> Bag:
         """What the logs say of how a tool was used, known by its result."""
-        if self._logs is None or not isinstance(part, ToolResult) or part.call_id is None:
+        if self._logs is None or part.call_id is None:
             return {}
         events = self._logs.of(TOOL_USE, part.call_id)
         if not events:

@@ -56,7 +56,7 @@ def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> 
     items = fields.items("history") or []
     known_as = session_id or ids.made(SOURCE, items)
     logged = Logged(beside.logs, known_as, items)
-    asked = _prompts(items)
+    asked = _prompts(items) if logged.has_feedback else []
     history = History(known_as, items, beside.models, logged, note)
     timeline = [*history.timeline, *logged.left(known_as)]
     tokens.settle(timeline, fields.look("usage"), known_as, note)

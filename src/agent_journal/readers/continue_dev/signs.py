@@ -61,12 +61,14 @@ def _is_index(peek: Peek) -> bool:
 
 
 def _of_session(peek: Peek) -> str | None:
-    for record in peek.records:
-        if _is_session(record):
-            return SESSION
-        if _is_of_steps(record):
-            return STEPS
-    return None
+    return next((seen for record in peek.records if (seen := kind_of(record)) is not None), None)
+
+
+def kind_of(document: dict[str, Any]) -> str | None:
+    """Which kind of session an object is, if it is one."""
+    if _is_session(document):
+        return SESSION
+    return STEPS if _is_of_steps(document) else None
 
 
 def _is_damaged_session(peek: Peek) -> bool:

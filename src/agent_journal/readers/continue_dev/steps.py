@@ -9,30 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
-from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message, Text
 from agent_journal.notes import Kind
-from agent_journal.readers.continue_dev import session
-from agent_journal.readers.continue_dev.beside import Beside
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.values import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agent_journal.model import Item, Part
+    from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
+    from agent_journal.readers.continue_dev.beside import Beside
     from agent_journal.source import Source
 
 _ASKED = "UserInputStep"
 
 
-def read_session(source: Source, note: Notes, beside: Beside | None = None) -> Iterator[Item]:
-    """The one session of a file."""
-    document = session.load(source, note)
-    if document is None:
-        raise UnreadableSource(source.label, "nothing in it is of a session")
+def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> Conversation:
+    """The conversation that a session is."""
     fields = Fields(document, note, "")
     info = fields.nested("session_info") or fields
     state = fields.nested("session_state") or fields
@@ -41,11 +34,11 @@ def read_session(source: Source, note: Notes, beside: Beside | None = None) -> I
     session_id = stated or (called if ids.is_uuid(called) else None)
     if session_id is None:
         note(Kind.MISSING_ID, "", "no session_id")
-    entry = (beside or Beside(source, ("..",), note, session_id)).entry(session_id)
+    entry = beside.entry(session_id)
     known_as = session_id or ids.made(SOURCE, document)
     timeline = [_entry(raw, f"history[{place}]", known_as, note) for place, raw in enumerate(_history(state))]
     place = info.text("workspace_directory") or words(entry.get("workspace_directory"))
-    yield Conversation(
+    return Conversation(
         id=known_as,
         made_id=session_id is None,
         source=SOURCE,

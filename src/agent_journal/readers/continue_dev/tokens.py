@@ -66,13 +66,18 @@ def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Not
 
 
 def _inner(raw: Bag, *names: str) -> Bag:
-    found = (raw.get(name) for name in names)
-    return next((value for value in found if value.__class__ is dict), {})
+    for name in names:
+        if raw.get(name).__class__ is dict:
+            return raw[name]
+    return {}
 
 
 def _count(raw: Bag, *names: str) -> int | None:
-    found = (raw.get(name) for name in names)
-    return next((value for value in found if value.__class__ is int and value >= 0), None)
+    for name in names:
+        value = raw.get(name)
+        if value.__class__ is int and value >= 0:
+            return value
+    return None
 
 
 def _cost(raw: Bag) -> float | None:

@@ -39,13 +39,15 @@ class Tools:
 
     def __init__(self, answered: set[str]) -> None:
         self.offered: list[Tool] = []
-        self._seen: set[bytes] = set()
+        self._seen: list[Bag] = []
         self._answered = answered
         self._states: dict[str, State] = {}
 
     def parts(self, message: Fields, item: Fields) -> list[Part]:
         """The calls of a message, and those results that no message tells."""
         states = self._listed_states(item)
+        if not states and not message.has("toolCalls"):
+            return []
         parts: list[Part] = []
         for raw in message.items("toolCalls") or ():
             state = _state_of(raw, states)
@@ -61,8 +63,9 @@ class Tools:
 
     def _listed_states(self, item: Fields) -> list[Fields]:
         """The states of an item's calls; until mid-2025 there was one, under another name."""
-        raw = item.take("toolCallStates")
-        only = item.take("toolCallState")
+        raw, only = item.take("toolCallStates"), item.take("toolCallState")
+        if raw is None and only is None:
+            return []
         found: list[Fields] = []
         for name, value in (("toolCallStates", raw), ("toolCallState", [only] if only is not None else None)):
             listed = value if value.__class__ is list else []
@@ -77,14 +80,8 @@ class Tools:
         if raw.__class__ is not dict:
             message.note(Kind.WRONG_TYPE, message.where, f"a tool call is {type(raw).__name__}")
             return Other(data=raw, name="toolCall")
-        call = Fields(raw, message.note, message.where)
-        call_id = call.text("id")
-        if call.look("type") == "function":
-            call.drop("type")
-        inner = call.nested("function")
-        name = (inner.text("name") if inner is not None else None) or ""
-        arguments = inner.take("arguments") if inner is not None else None
-        kind, extra = kind_of(name), call.rest()
+        call_id, name, arguments, extra = _usual(raw) or _taken_apart(raw, message)
+        kind = kind_of(name)
         if state is not None:
             call_id = call_id or words(state.look("toolCallId"))
             kind = self._offer(state) or kind
@@ -110,9 +107,8 @@ class Tools:
         if raw.__class__ is not dict:
             return None
         state.drop("tool")
-        encoded = msgspec.json.encode(raw)
-        if encoded not in self._seen:
-            self._seen.add(encoded)
+        if not any(same(raw, seen) for seen in self._seen):
+            self._seen.append(raw)
             self.offered.append(openai.tool(raw, state.note, state.where))
         uri = words(raw.get("uri"))
         return "mcp" if uri is not None and uri.startswith("mcp:") else None
@@ -154,6 +150,28 @@ class Tools:
             is_error=state.is_error if state is not None else None,
             extra=_left_of(state.output, content) if state is not None else {},
         )
+
+
+def _usual(raw: Bag) -> tuple[str, str, Any, Bag] | None:
+    """Id, name, arguments and rest of a call that is as nearly all of them are; else None."""
+    function = raw.get("function")
+    if len(raw) != 3 or function.__class__ is not dict or len(function) != 2:  # noqa: PLR2004 (fields of a call)
+        return None
+    call_id, name = raw.get("id"), function.get("name")
+    if raw.get("type") != "function" or call_id.__class__ is not str or name.__class__ is not str:
+        return None
+    return (call_id, name, function["arguments"], {}) if "arguments" in function else None
+
+
+def _taken_apart(raw: Bag, message: Fields) -> tuple[str | None, str, Any, Bag]:
+    """The same of any call."""
+    call = Fields(raw, message.note, message.where)
+    call_id = call.text("id")
+    if call.look("type") == "function":
+        call.drop("type")
+    inner = call.nested("function")
+    name = (inner.text("name") if inner is not None else None) or ""
+    return call_id, name, inner.take("arguments") if inner is not None else None, call.rest()
 
 
 def _state_of(raw: Any, states: list[Fields]) -> Fields | None:
