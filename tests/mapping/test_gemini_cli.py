@@ -468,6 +468,7 @@ def test_record_has_thoughts_then_calls_each_with_its_result(tmp_path: Path) -> 
         ("tool-result", "call-2", "error"),
     ]
     assert entry["children"][0]["content"] == "Hm."
+    assert entry["children"][2]["output"] == RESULT
     assert entry["children"][1]["input"] == {"file_path": "a.md"}
 
 
