@@ -33,7 +33,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     head, history = _saved(source, note)
     if not history:
         raise UnreadableSource(source.label, "no message of a saved chat is in it")
-    owner = ids.made(name, source.name, history[0])
+    owner = ids.made(name, source.name, _first_words(history))
     yield Conversation(
         id=owner,
         made_id=True,
@@ -64,6 +64,14 @@ def _saved(source: Source, note: Notes) -> tuple[dict[str, Any], list[Any]]:
         if found and not any(name in found[0] for name in _HISTORIES if isinstance(found[0], dict)):
             return {}, found
     return {}, []
+
+
+def _first_words(history: list[Any]) -> str:
+    """What was said first: saved chats of one name are told apart by it."""
+    contents = (content.get("parts") for content in history if content.__class__ is dict)
+    parts = (part for content in contents if content.__class__ is list for part in content)
+    texts = (part.get("text") for part in parts if part.__class__ is dict)
+    return next((text for text in texts if text.__class__ is str), "")
 
 
 def _title(source: Source) -> str | None:

@@ -67,9 +67,9 @@ def told(record: Record, session: str, spawned: parts_of.Spawned, note: Notes) -
     said: list[Part] = []
     before: list[Entry] = []
     after: list[Entry] = []
-    for part in [*record.parts, *(fields.items("parts") or ())]:
+    for place, part in enumerate([*record.parts, *(fields.items("parts") or ())]):
         if parts_of.is_event(part):
-            (after if said else before).append(parts_of.event(part, owner, note, record.where))
+            (after if said else before).append(parts_of.event(part, place, owner, note, record.where))
         else:
             said.extend(parts_of.content(part, owner, note, record.where))
     return [*before, _message(fields, owner, said, made=identity is None), *after]

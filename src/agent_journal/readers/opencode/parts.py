@@ -43,14 +43,14 @@ def is_event(raw: Any) -> bool:
     return kind.__class__ is str and kind in _EVENTS
 
 
-def event(raw: dict[str, Any], owner: Owner, note: Notes, where: str) -> Event:
-    """A part as an event; it names the message it belongs to."""
+def event(raw: dict[str, Any], place: int, owner: Owner, note: Notes, where: str) -> Event:
+    """The part at a place of a message as an event; it names the message."""
     fields = _fields(raw, owner, note, where)
     identity, name = fields.text("id"), fields.take("type")
     at = _moment(fields.look("time"))
     data = {"messageID": owner.message, **fields.rest()}
     return Event(
-        id=identity or ids.made(owner.message, name, data), made_id=not identity, name=name, at=at, data=data
+        id=identity or ids.made(owner.message, name, place), made_id=not identity, name=name, at=at, data=data
     )
 
 

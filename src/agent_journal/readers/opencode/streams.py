@@ -135,7 +135,10 @@ class Stream:
         session = session if isinstance(session, str) else self._last
         self._last = session
         self._named[session] = None
-        self._records.add(session, kind, [kind, value, where])
+        try:
+            self._records.add(session, kind, [kind, value, where])
+        except RecursionError:  # it could just be decoded
+            self._note(Kind.BAD_RECORD, where, "nested too deeply")
 
     def _unknown(self, value: Any, where: str) -> None:
         self._note(Kind.UNKNOWN_TYPE, where, "a record that is of no known kind")
