@@ -20,6 +20,7 @@ from agent_journal.model import (
     Event,
     Media,
     Message,
+    Other,
     Reasoning,
     Text,
     ToolCall,
@@ -300,6 +301,20 @@ def test_arguments_are_what_the_model_wrote(tmp_path: Path, raw: Any, params: An
     assert call.input == expected
 
 
+@pytest.mark.parametrize(
+    ("rich", "text"),
+    [
+        (json.dumps({"root": {"children": [{"type": "paragraph", "children": [{"text": "a"}]}]}}), "a"),
+        ("just words", "just words"),
+        (json.dumps({"root": {"children": [7, {"children": "x"}, {"text": ["x"]}, {"text": "b"}]}}), "b"),
+    ],
+)
+def test_words_that_only_the_rich_text_has(tmp_path: Path, rich: str, text: str) -> None:
+    (message,) = messages(read_chat(tmp_path, {"type": 1, "text": "", "richText": rich}))
+
+    assert message.parts == [Text(text=text)]
+
+
 def test_thoughts(tmp_path: Path) -> None:
     (message,) = messages(
         read_chat(tmp_path, {"type": 2, "text": "So.", "thinking": {"text": "Hm.", "signature": "s"}})
@@ -550,6 +565,28 @@ def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
     assert (got.id, got.started_at) == (CHAT, "2026-06-21T00:00:00.000Z")
     assert [message.parts for message in messages(got)] == [[Text(text="hi")]]
     assert noted(notes, Kind.MISSING_FILE) == ["a message that the chat names"]
+
+
+@pytest.mark.parametrize(
+    ("block", "output", "is_error"),
+    [
+        ({"result": "a"}, "a", None),
+        ({"output": {"type": "text", "value": "a"}}, "a", None),
+        ({"output": {"type": "error-text", "value": "a"}}, "a", True),
+        ({"result": {"files": 2}, "isError": False}, [Other(data={"files": 2})], False),
+    ],
+)
+def test_results_of_the_command_line(
+    tmp_path: Path, block: dict[str, Any], output: Any, is_error: bool | None
+) -> None:
+    content = [{"type": "tool-result", "toolCallId": "t1", "toolName": "Shell", **block}]
+    said = json.dumps({"role": "tool", "content": content}).encode()
+    root = reference(1, named(said))
+    head = json.dumps({"agentId": CHAT, "latestRootBlobId": named(root)})
+    ((got,), _) = read(store(tmp_path / "store.db", head, **{named(said): said, named(root): root}))
+    (result,) = messages(got)[0].parts
+
+    assert result == ToolResult(call_id="t1", name="Shell", output=output, is_error=is_error)
 
 
 def test_the_agents_copy_stands_in_for_bubbles_that_are_lost(tmp_path: Path) -> None:

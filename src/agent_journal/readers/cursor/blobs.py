@@ -11,7 +11,7 @@ _HASH_BYTES = 32
 # How a field of protobuf is written: as a number, in eight bytes, with its length, in four bytes.
 _NUMBER, _EIGHT, _SIZED, _FOUR = 0, 1, 2, 5
 _LONGEST_NUMBER = 10
-_MESSAGES = 1
+_MESSAGES, _TURNS = 1, 8
 
 
 class Blob(NamedTuple):
@@ -34,6 +34,11 @@ def messages(root: bytes, get: Callable[[str], bytes | None]) -> Iterator[Blob]:
             yield from first
             return
     yield from _below(fields, get)
+
+
+def count_turns(root: bytes) -> int:
+    """How many turns the user interface shows, also those that the model is no longer told of."""
+    return sum(number == _TURNS for number, _ in fields_of(root))
 
 
 def _below(fields: list[tuple[int, bytes]], get: Callable[[str], bytes | None]) -> Iterator[Blob]:

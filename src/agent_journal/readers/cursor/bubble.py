@@ -8,7 +8,7 @@ from agent_journal import times
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Reasoning, Text, Usage
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import attached, tool
+from agent_journal.readers.cursor import attached, rich, tool
 from agent_journal.readers.cursor.values import said
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Bubbles:
         parts: list[Part] = []
         if fields.has("thinking") and (thought := _thought(fields)) is not None:
             parts.append(thought)
-        text = fields.text("text") or fields.text("rawText")
+        text = fields.text("text") or fields.text("rawText") or rich.plain(fields.look("richText"))
         if text:
             parts.append(Text(text=text))
         if fields.has("codeBlocks"):

@@ -8,13 +8,11 @@ import msgspec
 
 from agent_journal import ids, times
 from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Link, Message, Summary
+from agent_journal.model import Event, Message
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import spoken
 from agent_journal.readers.cursor.bubble import Bubbles
 from agent_journal.readers.cursor.names import NAME
-from agent_journal.readers.cursor.values import parsed, path_of, record, said
-from agent_journal.readers.cursor.workspace import folder_in
+from agent_journal.readers.cursor.values import parsed, record, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +22,8 @@ if TYPE_CHECKING:
     from agent_journal.readers.cursor.rows import Rows
     from agent_journal.tree import Entry
 
-# Rows about a chat that are not messages, kept under the name their keys begin with.
-_BESIDE = ("codeBlockDiff", "codeBlockPartialInlineDiffFates")
 _CHECKPOINT, _CONTEXT = "checkpointId", "messageRequestContext"
-# Keys to what the vendor's servers keep; they are no part of a chat, and nobody's business.
-_SECRETS = ("blobEncryptionKey", "speculativeSummarizationEncryptionKey")
 _TOOLS = 15
-# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
-_UTC_LENGTH = 24
 
 
 class Composer:
@@ -42,13 +34,16 @@ class Composer:
         self.where = f"composerData:{chat_id}"
         self.fields = Fields(data, note, self.where)
         self.bubbles = Bubbles(note)
+        self.timeline: list[Entry] = []
         self.missing = 0
+        """Bubbles that the record names and that are not there."""
+        self.folders: list[Any] = []
+        """What bubbles say of the folders that were open."""
         self._rows = rows
         self._note = note
-        self._timeline: list[Entry] = []
         self._used: set[str] = set()
-        self._folders: list[Any] = []
-        self.fields.drop("composerId", *_SECRETS)
+        self._contexts = dict(self.beside(_CONTEXT))
+        self._checkpoints = dict(self.beside(_CHECKPOINT))
 
     def read(self) -> None:
         """Put the bubbles into their order, with what belongs to them."""
@@ -60,18 +55,16 @@ class Composer:
                 # Most of a bubble is empty fields; what is held of the whole chat should not be.
                 value = said(value)
                 found[bubble_id] = {**inside[bubble_id], **value} if bubble_id in inside else value
-        contexts = dict(self._beside(_CONTEXT))
-        checkpoints = dict(self._beside(_CHECKPOINT))
         self._lend_tools(found)
         for header in order:
             bubble_id = str(header["bubbleId"])
             bubble = found.pop(bubble_id, None)
             self.missing += bubble is None and bubble_id not in self._used
-            self._add(bubble_id, bubble, header, contexts, checkpoints)
-        self._add_unlisted(found, contexts, checkpoints, is_all=not order)
-        for checkpoint_id, value in checkpoints.items():
-            self._put(Event(id=checkpoint_id, name="checkpoint", data=value))
-        for bubble_id, context in contexts.items():
+            self._add(bubble_id, bubble, header)
+        self._add_unlisted(found, is_all=not order)
+        for checkpoint_id in list(self._checkpoints):
+            self._put_checkpoint(checkpoint_id)
+        for bubble_id, context in self._contexts.items():
             self._put(Event(id=f"{_CONTEXT}:{bubble_id}", name=_CONTEXT, data=context))
 
     def _inside(self) -> tuple[list[Bag], dict[str, Bag]]:
@@ -119,14 +112,7 @@ class Composer:
                 bubble_id: use for bubble_id, use in used.items() if not _lend(found.get(bubble_id), use)
             }
 
-    def _add(
-        self,
-        bubble_id: str,
-        bubble: Bag | None,
-        header: Bag,
-        contexts: dict[str, Bag],
-        checkpoints: dict[str, Bag],
-    ) -> None:
+    def _add(self, bubble_id: str, bubble: Bag | None, header: Bag) -> None:
         if bubble_id in self._used:
             self._note(Kind.REPEATED_RECORD, self.where, f"bubble {bubble_id}")
             return
@@ -135,18 +121,16 @@ class Composer:
             self._put(Event(id=bubble_id, name="missing bubble", at=at, data=said(header)))
             return
         if "workspaceUris" in bubble:
-            self._folders.append(bubble["workspaceUris"])
-        if bubble_id in contexts:
-            bubble[_CONTEXT] = contexts.pop(bubble_id)
+            self.folders.append(bubble["workspaceUris"])
+        if bubble_id in self._contexts:
+            bubble[_CONTEXT] = self._contexts.pop(bubble_id)
         named = [bubble[name] for name in (_CHECKPOINT, "afterCheckpointId") if name in bubble]
         self._put(self.bubbles.entry(bubble_id, bubble, header))
         for checkpoint_id in named:
-            if isinstance(checkpoint_id, str) and checkpoint_id in checkpoints:
-                self._put(Event(id=checkpoint_id, name="checkpoint", data=checkpoints.pop(checkpoint_id)))
+            if isinstance(checkpoint_id, str) and checkpoint_id in self._checkpoints:
+                self._put_checkpoint(checkpoint_id)
 
-    def _add_unlisted(
-        self, found: dict[str, Bag], contexts: dict[str, Bag], checkpoints: dict[str, Bag], *, is_all: bool
-    ) -> None:
+    def _add_unlisted(self, found: dict[str, Bag], *, is_all: bool) -> None:
         """Bubbles that the chat no longer shows: what was asked or answered anew. In a lost chat, all."""
         unlisted = sorted(found.items(), key=lambda item: (_epoch(item[1]), item[0]))
         if unlisted and is_all:
@@ -154,27 +138,40 @@ class Composer:
                 Kind.REORDERED, self.where, "the chat does not tell its order; bubbles are in order of time"
             )
         for bubble_id, bubble in unlisted:
-            self._add(bubble_id, bubble, {}, contexts, checkpoints)
-            if not is_all and isinstance(entry := self._timeline[-1], Message) and entry.id == bubble_id:
-                self._timeline[-1] = msgspec.structs.replace(entry, hidden=True)
+            self._add(bubble_id, bubble, {})
+            if not is_all:
+                self._hide(bubble_id)
+
+    def _hide(self, bubble_id: str) -> None:
+        """Mark a message that was just added; a checkpoint may have followed it."""
+        for place in range(len(self.timeline) - 1, -1, -1):
+            entry = self.timeline[place]
+            if entry.id == bubble_id:
+                if isinstance(entry, Message):
+                    self.timeline[place] = msgspec.structs.replace(entry, hidden=True)
+                return
+
+    def _put_checkpoint(self, checkpoint_id: str) -> None:
+        self._put(Event(id=checkpoint_id, name="checkpoint", data=self._checkpoints.pop(checkpoint_id)))
 
     def _put(self, entry: Entry) -> None:
         if entry.id in self._used:
             self._note(Kind.DUPLICATE_ID, self.where, entry.id[:80])
-            made = ids.made(NAME, self.id, entry.id, len(self._timeline))
+            made = ids.made(NAME, self.id, entry.id, len(self.timeline))
             entry = msgspec.structs.replace(entry, id=made, made_id=True)
         self._used.add(entry.id)
-        self._timeline.append(entry)
+        self.timeline.append(entry)
 
     def put_first(self, entries: list[Entry]) -> None:
         """Put what the model was told before all else before all else."""
-        said_later, self._timeline = self._timeline, []
+        said_later, self.timeline = self.timeline, []
         for entry in (*entries, *said_later):
             self._used.discard(entry.id)
         for entry in (*entries, *said_later):
             self._put(entry)
 
-    def _beside(self, family: str) -> Iterator[tuple[str, Bag]]:
+    def beside(self, family: str) -> Iterator[tuple[str, Bag]]:
+        """Name and value of each row about the chat whose key begins so."""
         for name, raw in self._rows.below(f"{family}:{self.id}:"):
             value = record(raw, self._note, f"{family}:{self.id}:{name}")
             if value is not None:
@@ -184,94 +181,7 @@ class Composer:
     def is_empty(self) -> bool:
         """Whether nobody said anything in it, nor began to."""
         is_draft = isinstance(text := self.fields.look("text"), str) and bool(text.strip())
-        return not is_draft and not any(isinstance(entry, Message) for entry in self._timeline)
-
-    def window(self) -> Any:
-        """The id of the window that the record names."""
-        identifier = self.fields.look("workspaceIdentifier")
-        return identifier.get("id") if isinstance(identifier, dict) else None
-
-    def folder(self) -> str | None:
-        """The folder that the record or the first message names."""
-        identifier = self.fields.look("workspaceIdentifier")
-        if isinstance(identifier, dict) and (path := path_of(identifier.get("uri"))) is not None:
-            return path
-        for uris in self._folders:
-            if isinstance(uris, list) and len(uris) == 1 and (path := path_of(uris[0])) is not None:
-                return path
-        return None
-
-    def _told_folder(self) -> str | None:
-        """The folder that the agent told the model."""
-        told = (spoken.facts(e.parts) for e in self._timeline if isinstance(e, Message) and e.hidden)
-        return next((facts["cwd"] for facts in told if "cwd" in facts), None)
-
-    def conversation(self, place: Bag, head: Bag, parent: str | None) -> Conversation:
-        """The chat, with what is known of it from elsewhere: its window's place, its head, who started it."""
-        fields = self.fields
-        folder = self.folder() or folder_in(place) or self._told_folder()
-        link = self._link(head, parent)
-        summaries = self._summaries()
-        model = fields.nested("modelConfig")
-        worktree = fields.look("gitWorktree")
-        worktree = worktree if isinstance(worktree, dict) else {}
-        started = fields.moment("createdAt") or times.moment(head.get("createdAt"))
-        if started is None:
-            started = next((entry.at for entry in self._timeline if entry.at is not None), None)
-        updated = fields.moment("lastUpdatedAt") or times.moment(head.get("lastUpdatedAt"))
-        archived = fields.flag("isArchived")
-        return Conversation(
-            id=self.id,
-            source=NAME,
-            title=fields.text("name") or _text(head, "name"),
-            started_at=started,
-            updated_at=_later(updated, self._timeline),
-            model=model.text("modelName") if model else None,
-            cwd=folder,
-            git_branch=_text(worktree, "branchName")
-            or fields.text("createdOnBranch")
-            or _text(head, "createdOnBranch"),
-            git_commit=_text(worktree, "commitHash"),
-            archived=archived if archived is not None else _flag(head, "isArchived"),
-            shape="list",
-            link=link,
-            timeline=self._timeline,
-            summaries=summaries,
-            extra=self._extra(head, place),
-        )
-
-    def _extra(self, head: Bag, place: Bag) -> Bag:
-        looked_at = self.fields.look
-        more = {
-            name: value for name, value in head.items() if name != "composerId" and looked_at(name) != value
-        }
-        extra = said(self.fields.rest())
-        for family in _BESIDE:
-            if held := dict(self._beside(family)):
-                extra[family] = held
-        if more := said(more):
-            extra["head"] = more
-        if place:
-            extra["workspace"] = place
-        return extra
-
-    def _link(self, head: Bag, parent: str | None) -> Link | None:
-        """The chat whose agent started this one."""
-        info = self.fields.look("subagentInfo") or head.get("subagentInfo")
-        info = info if isinstance(info, dict) else {}
-        parent = _text(info, "parentComposerId") or parent
-        if parent is None or parent == self.id:
-            return None
-        return Link(conversation_id=parent, relation="subagent", call_id=_text(info, "toolCallId"))
-
-    def _summaries(self) -> list[Summary]:
-        told = self.fields.look("latestConversationSummary")
-        inner = told.get("summary") if isinstance(told, dict) else None
-        text = _text(inner, "summary") if isinstance(inner, dict) else inner
-        if not isinstance(text, str) or not text:
-            return []
-        last = _text(inner, "truncationLastBubbleIdInclusive") if isinstance(inner, dict) else None
-        return [Summary(text=text, message_id=last)]
+        return not is_draft and not any(isinstance(entry, Message) for entry in self.timeline)
 
 
 def _lend(bubble: Bag | None, use: Any) -> bool:
@@ -284,22 +194,3 @@ def _lend(bubble: Bag | None, use: Any) -> bool:
 
 def _epoch(bubble: Bag) -> int:
     return times.epoch_ms(times.moment(bubble.get("createdAt"))) or 0
-
-
-def _later(updated: str | None, timeline: list[Entry]) -> str | None:
-    """The end of a chat: what it states is often when it was begun."""
-    moments = [at for at in (updated, *(entry.at for entry in timeline)) if at is not None]
-    if set(map(len, moments)) == {_UTC_LENGTH}:
-        return max(moments)
-    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
-    return max(dated)[1] if dated else updated
-
-
-def _text(bag: Bag, name: str) -> str | None:
-    value = bag.get(name)
-    return value if isinstance(value, str) and value else None
-
-
-def _flag(bag: Bag, name: str) -> bool | None:
-    value = bag.get(name)
-    return value if isinstance(value, bool) else None

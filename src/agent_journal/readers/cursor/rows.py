@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
@@ -20,6 +20,16 @@ _END = ";"
 _KEY, _BYTES = "CAST(key AS BLOB)", "CAST(value AS BLOB)"
 
 
+def good_rows(
+    database: Database, note: Notes, where: str, sql: str, *values: str | bytes
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query as far as they can be read; damage is noted."""
+    try:
+        yield from database.rows(sql, *values)
+    except UnreadableSource as error:
+        note(Kind.BAD_RECORD, where, error.reason)
+
+
 class Rows:
     """One table of a database. Damage ends a range, is noted, and spares the others."""
 
@@ -32,7 +42,7 @@ class Rows:
     def value(self, key: str) -> bytes | None:
         """What is under a key; None if nothing is."""
         for (value,) in self._rows(f"SELECT {_BYTES} FROM {self._table} WHERE key = ?", key):  # noqa: S608 (our names)
-            return value
+            return value  # type: ignore[no-any-return] # cast by the query
         return None
 
     def below(self, prefix: str) -> Iterator[tuple[str, bytes | None]]:
@@ -60,10 +70,7 @@ class Rows:
             yield step.decode("utf-8", "replace")
             start = found[0][:size] + step + _END.encode()
 
-    def _rows(self, sql: str, *values: str | bytes) -> Iterator[tuple[bytes, ...]]:
+    def _rows(self, sql: str, *values: str | bytes) -> Iterator[tuple[Any, ...]]:
         if not self._is_there:
-            return
-        try:
-            yield from self._database.rows(sql, *values)
-        except UnreadableSource as error:
-            self._note(Kind.BAD_RECORD, str(values[0])[:100], error.reason)
+            return iter(())
+        return good_rows(self._database, self._note, str(values[0])[:100], sql, *values)

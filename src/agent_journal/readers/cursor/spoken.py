@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.tree import Entry
 
 _ROLES = ("user", "assistant", "system", "tool")
+_TEXTS = ("text", "error-text")
 _CONTEXT = "<user_info>"
 # What the agent tells the model of the machine, before anybody has asked anything.
 _FACTS = {
@@ -122,12 +123,15 @@ def _call(fields: Fields) -> Part:
 
 def _result(fields: Fields) -> Part:
     raw = fields.take("result" if fields.has("result") else "output")
-    output: Any = raw if isinstance(raw, str) else [] if raw is None else [Other(data=raw)]
+    is_error = fields.flag("isError")
+    kind, value = (raw.get("type"), raw.get("value")) if isinstance(raw, dict) else (None, None)
+    if kind in _TEXTS and isinstance(value, str):  # since version 5 of the SDK
+        raw, is_error = value, True if kind == "error-text" else is_error
     return ToolResult(
         call_id=fields.text("toolCallId"),
         name=fields.text("toolName"),
-        output=output or "",
-        is_error=fields.flag("isError"),
+        output=raw if isinstance(raw, str) else "" if raw is None else [Other(data=raw)],
+        is_error=is_error,
         extra=fields.rest(),
     )
 

@@ -7,13 +7,13 @@ import binascii
 import hashlib
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.cursor import blobs, spoken, tabs
+from agent_journal.readers.cursor import about, blobs, spoken, tabs
 from agent_journal.readers.cursor.composer import Composer
-from agent_journal.readers.cursor.rows import DISK, ITEMS, Rows
+from agent_journal.readers.cursor.rows import DISK, ITEMS, Rows, good_rows
 from agent_journal.readers.cursor.signs import HEADS, TABS
 from agent_journal.readers.cursor.values import record
 from agent_journal.readers.cursor.workspace import Workspaces, heads_in
@@ -33,6 +33,7 @@ _SELECT_HEADS = (
 )
 # Contents of files before they were changed, and the agent's copies of what the bubbles tell.
 _NOT_READ = ("ofsContent:", "composer.content.", "inlineDiffs", "agentKv:blob:")
+_PROMPTS = ("aiService.prompts", "aiService.generations")
 _CHILDREN = ("subagentComposerIds", "subagents")
 _QUIET = Notes(keep=0)
 
@@ -84,14 +85,14 @@ class State:
         self._counts["answers"] += chat.bubbles.answers
         self._counts["counted"] += chat.bubbles.counted
         place, head = self._known_of(chat)
-        yield chat.conversation(place, head, self._parents.get(chat.id))
+        yield about.conversation(chat, place, head, self._parents.get(chat.id))
 
     def _known_of(self, chat: Composer) -> tuple[Bag, Bag]:
         """The place and the head of a chat, from the nearest that tell them."""
         head = self._heads.get(chat.id, {})
-        if chat.folder() is not None:
+        if about.folder(chat) is not None:
             return {}, head
-        place = self._place or self._workspaces.place(chat.window() or _window_of(head))
+        place = self._place or self._workspaces.place(about.window(chat, head))
         if not place:
             place, older = self._workspaces.heads.get(chat.id, ({}, {}))
             head = head or older
@@ -101,15 +102,14 @@ class State:
     def _heads(self) -> dict[str, Bag]:
         """What the lists of chats say of each, which since Cursor 3 are in the shared database."""
         found = heads_in(self._items, _ALL_HEADS, self._note)
-        if {"composerId", "workspaceId", "value"} <= set(self._database.columns(_HEADS_TABLE)):
-            for chat_id, workspace_id, raw in self._database.rows(_SELECT_HEADS):
-                if chat_id is None:
-                    continue
-                name = chat_id.decode("utf-8", "replace")
-                head = record(raw, self._note, f"{_HEADS_TABLE} {name}") or {}
-                if workspace_id:
-                    head["workspaceId"] = workspace_id.decode("utf-8", "replace")
-                found[name] = {**found.get(name, {}), **head}
+        if _HEADS_TABLE not in self._database.tables:
+            return found
+        for chat_id, workspace_id, raw in good_rows(self._database, self._note, _HEADS_TABLE, _SELECT_HEADS):
+            name = (chat_id or b"").decode("utf-8", "replace")
+            head = record(raw, self._note, f"{_HEADS_TABLE} {name}") or {}
+            if workspace_id:
+                head["workspaceId"] = workspace_id.decode("utf-8", "replace")
+            found[name] = {**found.get(name, {}), **head}
         return found
 
     @cached_property
@@ -182,13 +182,10 @@ class State:
             self._note(Kind.PARTIAL_USAGE, "", told)
         if left := [family for family in _NOT_READ if self._disk.has(family)]:
             self._note(Kind.IGNORED_FILE, DISK, f"rows of kinds that no chat shows: {', '.join(left)}")
+        if prompts := [key for key in _PROMPTS if self._items.value(key)]:
+            self._note(Kind.IGNORED_FILE, ITEMS, f"what was asked, listed once more: {', '.join(prompts)}")
         if not any(counts.values()):
             self._note(Kind.IGNORED_FILE, "", "no chat is in it")
-
-
-def _window_of(head: Bag) -> Any:
-    identifier = head.get("workspaceIdentifier")
-    return head.get("workspaceId") or (identifier.get("id") if isinstance(identifier, dict) else None)
 
 
 def _children(data: Bag) -> Iterator[str]:

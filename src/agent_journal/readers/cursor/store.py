@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, jsonstream
+from agent_journal import ids, jsonstream, times
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor import blobs, spoken
 from agent_journal.readers.cursor.names import NAME
+from agent_journal.readers.cursor.rows import good_rows
 from agent_journal.readers.cursor.signs import META, decoded_head
+from agent_journal.readers.cursor.values import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
 
 _ROOT = "latestRootBlobId"
 # Blobs that begin with "{", in the order in which they were written.
-_MESSAGES = (
-    "SELECT CAST(id AS BLOB), CAST(data AS BLOB) FROM blobs "
-    "WHERE substr(CAST(data AS BLOB), 1, 1) = x'7b' ORDER BY rowid"
+_WRITTEN = (
+    "SELECT CAST(id AS BLOB), rowid FROM blobs WHERE substr(CAST(data AS BLOB), 1, 1) = x'7b' ORDER BY rowid"
 )
+_INDEX = "meta.json"
+_BLOB = "SELECT CAST(data AS BLOB) FROM blobs WHERE id = ?"
 
 
 class Store:
@@ -41,13 +45,13 @@ class Store:
         self._timeline: dict[str, Entry] = {}
 
     def conversation(self) -> Conversation:
-        """The messages that the newest root names, then those that no root names any more."""
+        """The messages that the newest root names, among those that no root names any more."""
         fields = Fields(self._head(), self._note, "meta")
         stated = fields.text("agentId") or self._called()
         chat_id = stated or ids.made(NAME, fields.look(_ROOT))
-        reached = set(self._read_from(fields.look(_ROOT), chat_id))
-        self._read_forgotten(reached, chat_id)
+        self._read(fields.look(_ROOT), chat_id)
         timeline = list(self._timeline.values())
+        beside = self._beside()
         facts = next(filter(None, (spoken.facts(e.parts) for e in timeline if isinstance(e, Message))), {})
         return Conversation(
             id=chat_id,
@@ -55,18 +59,18 @@ class Store:
             source=NAME,
             title=fields.text("name"),
             started_at=fields.moment("createdAt"),
-            updated_at=fields.moment("updatedAt"),
+            updated_at=times.moment(beside.get("updatedAtMs")),
             model=fields.text("lastUsedModel"),
             cwd=facts.get("cwd"),
             os=facts.get("os"),
             shell=facts.get("shell"),
             shape="list",
             timeline=timeline,
-            extra=fields.rest(),
+            extra={**fields.rest(), _INDEX: beside} if beside else fields.rest(),
         )
 
     def _head(self) -> Bag:
-        for (value,) in self._database.rows(META):
+        for (value,) in good_rows(self._database, self._note, "meta", META):
             head = jsonstream.decode(decoded_head(value), self._note, "meta")
             if isinstance(head, dict):
                 return head
@@ -77,36 +81,66 @@ class Store:
         steps = self._source.label.replace("\\", "/").split("/")
         return steps[-2] if len(steps) > 1 and ids.is_uuid(steps[-2]) else None
 
-    def _read_from(self, root_id: Any, chat_id: str) -> Iterator[str]:
+    def _beside(self) -> Bag:
+        """What `meta.json` says, which since 2026 lies beside the database."""
+        file = self._source.companion(_INDEX)
+        value = None if file is None else loaded(file, self._note)
+        return value if isinstance(value, dict) else {}
+
+    def _read(self, root_id: Any, chat_id: str) -> None:
         root = self._blob(root_id) if isinstance(root_id, str) and root_id else None
         if root is None:
             self._note(Kind.MISSING_FILE, "meta", f"the blob of the newest state: {str(root_id)[:64]!r}")
-            return
-        for blob in blobs.messages(root, self._blob):
-            yield blob.hash
-            if blob.data is None:
-                self._note(Kind.MISSING_FILE, f"blob {blob.hash[:16]}", "a message that the chat names")
-            else:
-                self._add(blob.hash, blob.data, chat_id, hidden=False)
+        reached = (
+            []
+            if root is None
+            else [(blob.hash, self._entry(blob, chat_id)) for blob in blobs.messages(root, self._blob)]
+        )
+        asked = sum(_is_asked(entry) for _, entry in reached)
+        is_shown = root is None or blobs.count_turns(root) > asked
+        for entry in self._in_order(reached, chat_id, is_shown=is_shown):
+            told = spoken.told_once(entry, self._timeline, chat_id)
+            self._timeline[told.id] = told
 
-    def _read_forgotten(self, reached: set[str], chat_id: str) -> None:
-        """Messages of states before the newest: what was taken back, or made shorter for the model."""
-        for raw_id, data in self._database.rows(_MESSAGES):
-            name = (raw_id or b"").decode("utf-8", "replace")
-            if name not in reached and data:
-                self._add(name, data, chat_id, hidden=True)
+    def _in_order(
+        self, reached: list[tuple[str, Entry | None]], chat_id: str, *, is_shown: bool
+    ) -> Iterator[Entry]:
+        """The messages that the root names, in its order, and the others where they were written.
 
-    def _add(self, name: str, data: bytes, chat_id: str, *, hidden: bool) -> None:
-        value = jsonstream.decode(data, self._note, f"blob {name[:16]}")
-        if not isinstance(value, dict) or (hidden and "role" not in value):
-            return
-        entry = spoken.entry(value, name, chat_id, self._note)
-        if hidden and isinstance(entry, Message):
-            entry = msgspec.structs.replace(entry, hidden=True)
-        entry = spoken.told_once(entry, self._timeline, chat_id)
-        self._timeline[entry.id] = entry
+        Others were made shorter for the model and are still shown, or were taken back.
+        """
+        rows = good_rows(self._database, self._note, "blobs", _WRITTEN)
+        written = {(name or b"").decode("utf-8", "replace"): place for name, place in rows}
+        named = {name for name, _ in reached}
+        left = deque(name for name in written if name not in named)
+        for name, entry in reached:
+            while left and written[left[0]] < written.get(name, 0):
+                yield from self._other(left.popleft(), chat_id, is_shown=is_shown)
+            if entry is not None:
+                yield entry
+        for name in left:
+            yield from self._other(name, chat_id, is_shown=is_shown)
+
+    def _other(self, name: str, chat_id: str, *, is_shown: bool) -> Iterator[Entry]:
+        entry = self._entry(blobs.Blob(name, self._blob(name)), chat_id)
+        if entry is not None:
+            is_hidden = isinstance(entry, Message) and not is_shown
+            yield msgspec.structs.replace(entry, hidden=True) if is_hidden else entry
+
+    def _entry(self, blob: blobs.Blob, chat_id: str) -> Entry | None:
+        """The message in a blob; None, noted, if there is none."""
+        where = f"blob {blob.hash[:16]}"
+        if blob.data is None:
+            self._note(Kind.MISSING_FILE, where, "a message that the chat names")
+            return None
+        value = jsonstream.decode(blob.data, self._note, where)
+        return spoken.entry(value, blob.hash, chat_id, self._note) if isinstance(value, dict) else None
 
     def _blob(self, name: str) -> bytes | None:
-        for (data,) in self._database.rows("SELECT CAST(data AS BLOB) FROM blobs WHERE id = ?", name):
+        for (data,) in good_rows(self._database, self._note, f"blob {name[:16]}", _BLOB, name):
             return data  # type: ignore[no-any-return] # cast by the query
         return None
+
+
+def _is_asked(entry: Entry | None) -> bool:
+    return isinstance(entry, Message) and entry.role == "user" and not entry.hidden

@@ -8,10 +8,12 @@ from urllib.parse import unquote
 import msgspec
 
 from agent_journal import jsonstream
+from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
+    from agent_journal.source import Source
 
 
 def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
@@ -29,6 +31,16 @@ def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
         note(Kind.BAD_RECORD, where, f"the row holds {type(value).__name__}, expected an object")
         return None
     return value
+
+
+def loaded(file: Source, note: Notes) -> Any:
+    """The value in a small file of JSON; None, noted, if it cannot be read."""
+    try:
+        value = jsonstream.load(file, note.about(file.label))
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
+        return None
+    return None if value is jsonstream.BAD else value
 
 
 def parsed(text: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import database, jsonstream
+from agent_journal import database
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor.rows import ITEMS, Rows
 from agent_journal.readers.cursor.signs import HEADS
-from agent_journal.readers.cursor.values import path_of, record
+from agent_journal.readers.cursor.values import loaded, path_of, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,11 +88,5 @@ def folder_in(place: Bag) -> str | None:
 
 
 def _place(file: Source | None, note: Notes) -> Bag:
-    if file is None:
-        return {}
-    try:
-        value = jsonstream.load(file, note.about(file.label))
-    except UnreadableSource as error:
-        note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
-        return {}
+    value = None if file is None else loaded(file, note)
     return value if isinstance(value, dict) else {}
