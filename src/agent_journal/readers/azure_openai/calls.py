@@ -209,7 +209,9 @@ def _times(rows: list[Row]) -> tuple[str | None, str | None]:
 
 
 def _ordered(moments: list[str | None]) -> list[str]:
-    return sorted((at for at in moments if at is not None), key=lambda at: times.epoch_ms(at) or 0)
+    """The different moments, in their order."""
+    known = [at for at in dict.fromkeys(moments) if at is not None]
+    return known if len(known) == 1 else sorted(known, key=lambda at: times.epoch_ms(at) or 0)
 
 
 def _duration(rows: list[Row]) -> tuple[str, int | float | None]:

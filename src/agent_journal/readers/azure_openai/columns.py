@@ -69,7 +69,7 @@ class Row:
 
     def has(self, name: str) -> bool:
         """Whether there is such a column."""
-        return self._place(name) is not None
+        return self.look(name) is not None
 
     def column(self, name: str) -> str:
         """How the row spells a column."""
@@ -77,7 +77,11 @@ class Row:
         return name if place is None else place[1]
 
     def look(self, name: str) -> Any:
-        """See a value and leave it."""
+        """See a value and leave it. Most columns are asked for in vain: that costs least."""
+        column = self._columns.get(name)
+        value = None if column is None else self._values.get(column)
+        if value is not None or not self._below:
+            return value
         place = self._place(name)
         return None if place is None else place[0].look(place[1])
 
@@ -88,10 +92,8 @@ class Row:
 
     def text(self, name: str) -> str | None:
         """Move a text out; blanks are none."""
-        place = self._place(name)
-        if place is None:
-            return None
-        return place[0].text(place[1]) or None
+        place = self._place(name) if self.has(name) else None
+        return None if place is None else place[0].text(place[1]) or None
 
     def whole(self, name: str) -> int | None:
         """Move a whole number out, also one that is written as text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
@@ -34,4 +35,12 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
 
 
 def _epoch_ms(value: Any) -> int | None:
+    if value.__class__ is str:
+        return _epoch_ms_of(value)
     return None if value is None else times.epoch_ms(moment(value))
+
+
+# The rows of a call mostly have the same time.
+@lru_cache(maxsize=8)
+def _epoch_ms_of(text: str) -> int | None:
+    return times.epoch_ms(moment(text))

@@ -28,6 +28,8 @@ _KEYS = ("date", "day", "user_id", "user_login", "login")
 _WHOSE = ("organization_id", "enterprise_id")
 # What the elements of a list are called by their `name`.
 _SINGULAR = {"editors": "editor", "models": "model", "languages": "language", "repositories": "repository"}
+_INHERITED = (*_KEYS, *_SINGULAR.values())
+_NESTS = frozenset({list, dict, type(None)})
 # No report nests deeper than four levels.
 _DEEPEST = 8
 
@@ -123,12 +125,14 @@ def _events(made: str, version: str, at: str | None, records: list[Bag]) -> list
     events: list[Message | Event] = []
     told: Counter[str] = Counter()
     for record in records:
-        for name, data in _rows(version, record):
-            event_id = ids.made(made, name, data)
-            told[event_id] += 1
-            if told[event_id] > 1:
-                event_id = ids.made(event_id, told[event_id])
-            events.append(Event(id=event_id, made_id=True, name=name, at=at, data=data))
+        record_id = ids.made(made, record)
+        told[record_id] += 1
+        if told[record_id] > 1:
+            record_id = ids.made(record_id, told[record_id])
+        events += [
+            Event(id=f"{record_id}-{place}", made_id=True, name=name, at=at, data=data)
+            for place, (name, data) in enumerate(_rows(version, record))
+        ]
     return events
 
 
@@ -140,15 +144,18 @@ def _rows(name: str, record: Bag) -> Iterator[tuple[str, Bag]]:
         own, below = _split(row)
         if own:
             yield row.name, row.keys | own
-        keys = row.keys | {name: own[name] for name in (*_KEYS, *_SINGULAR.values()) if name in own}
-        pending += [
-            _Row(f"{row.name}.{name}", keys, _named(name, values), row.depth + 1)
-            for name, values in reversed(below)
-        ]
+        if below:
+            keys = row.keys | {name: own[name] for name in _INHERITED if name in own}
+            pending += [
+                _Row(f"{row.name}.{name}", keys, _named(name, values), row.depth + 1)
+                for name, values in reversed(below)
+            ]
 
 
 def _split(row: _Row) -> tuple[Bag, list[tuple[str, Bag]]]:
     """What a level says itself, and the levels below it."""
+    if _NESTS.isdisjoint(map(type, row.values.values())):
+        return row.values, []
     own: Bag = {}
     below: list[tuple[str, Bag]] = []
     for name, value in row.values.items():

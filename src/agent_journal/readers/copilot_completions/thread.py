@@ -27,6 +27,8 @@ from agent_journal.readers.copilot_completions.names import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent_journal.fields import Fields
 
 # Tokens are not logged: English text and code have about four characters per token.
@@ -83,7 +85,7 @@ class Thread:
 
     def _learn(self, fields: Fields, names: tuple[str, ...]) -> None:
         """Remember a fact about the thread; where a later event differs from it, that stays there."""
-        name = next((name for name in names if fields.look(name) is not None), None)
+        name = _stated(fields.look, names)
         value = None if name is None else fields.text(name)
         if name is not None and value is not None and self._facts.setdefault(names, value) != value:
             fields.keep(name, value)
@@ -164,12 +166,21 @@ class Thread:
 
 def first_of(record: Bag, names: tuple[str, ...]) -> Any:
     """See the value of the first of some names that has one."""
-    return next((record[name] for name in names if record.get(name) is not None), None)
+    name = _stated(record.get, names)
+    return None if name is None else record[name]
+
+
+def _stated(look: Callable[[str], Any], names: tuple[str, ...]) -> str | None:
+    """The first of some names that has a value."""
+    for name in names:
+        if look(name) is not None:
+            return name
+    return None
 
 
 def _text(fields: Fields, names: tuple[str, ...]) -> str | None:
     """Move a text out that is under one of some names; nothing if it is empty."""
-    name = next((name for name in names if fields.look(name) is not None), None)
+    name = _stated(fields.look, names)
     return None if name is None else fields.text(name) or None
 
 
@@ -182,7 +193,7 @@ def _seed(first: Bag, file: str | None) -> str:
 
 
 def _moment(fields: Fields) -> _Moment:
-    name = next((name for name in TIME if fields.look(name) is not None), None)
+    name = _stated(fields.look, TIME)
     written = None if name is None else fields.look(name)
     at = None if name is None else fields.moment(name)
     return _Moment(str(written) if isinstance(written, str | int | float) else "", at)
