@@ -4,40 +4,101 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import apsw
+
+Order: TypeAlias = str | float | None
+
+# So many bytes of values are held in memory; with more of them, all go to the file.
+_HELD_BYTES = 32 << 20
 _TOGETHER = 2_000
 _CACHE_KB = 16_000
 
 
 class Grouped:
-    """Values by group, each group in order. Memory holds one group; the file goes with the object."""
+    """Values by group, each group in order.
+
+    Memory holds a small log, or one group of a large one; its file goes with the object.
+    """
 
     def __init__(self) -> None:
-        import apsw  # noqa: PLC0415 (only logs need it)
+        self._held: dict[str, list[tuple[Order, bytes]]] = {}
+        self._bytes = 0
+        self._stored: _Stored | None = None
 
-        # A database without a name is a temporary file that nobody else sees.
-        self._database = apsw.Connection("")
+    def add(self, group: str, order: Order, value: Any) -> None:
+        """Keep a JSON value; `order` is its place in the group, equal ones stay in the order they came."""
+        data = msgspec.json.encode(value)
+        if self._stored is not None:
+            self._stored.add(group, order, data)
+            return
+        self._held.setdefault(group, []).append((order, data))
+        self._bytes += len(data)
+        if self._bytes > _HELD_BYTES:
+            self._stored = _Stored()
+            for name, values in self._held.items():
+                for value_order, value_data in values:
+                    self._stored.add(name, value_order, value_data)
+            self._held.clear()
+
+    def groups(self, *, by_order: bool = False) -> Iterator[tuple[str, list[Any]]]:
+        """Each group with its values: as the groups first came, or by the first order in each."""
+        found = self._groups(by_order=by_order) if self._stored is None else self._stored.groups(by_order)
+        for group, values in found:
+            yield group, [msgspec.json.decode(data) for data in values]
+
+    def of(self, group: str) -> list[Any]:
+        """The values of one group; none if there is no such group."""
+        found = self._sorted(group) if self._stored is None else self._stored.of(group)
+        return [msgspec.json.decode(data) for data in found]
+
+    def _groups(self, *, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:
+        names = sorted(self._held, key=self._first) if by_order else list(self._held)
+        for name in names:
+            yield name, self._sorted(name)
+
+    def _first(self, group: str) -> tuple[int, Any]:
+        """Where a group stands among others: by the first order that any of its values has."""
+        known = [_rank(order) for order, _ in self._held[group] if order is not None]
+        return min(known, default=_rank(None))
+
+    def _sorted(self, group: str) -> list[bytes]:
+        return [data for _, data in sorted(self._held.get(group, ()), key=lambda value: _rank(value[0]))]
+
+
+def _rank(order: Order) -> tuple[int, Any]:
+    """Where an order stands: nothing before numbers, those before texts, as the database has it."""
+    if order is None:
+        return 0, 0
+    return (2, order) if isinstance(order, str) else (1, order)
+
+
+class _Stored:
+    """Values in a database without a name, which is a temporary file that nobody else sees."""
+
+    def __init__(self) -> None:
+        import apsw  # noqa: PLC0415 (only large logs need it)
+
+        self._database: apsw.Connection = apsw.Connection("")
         self._database.pragma("cache_size", -_CACHE_KB)
         self._database.pragma("journal_mode", "OFF")
         self._database.execute("CREATE TABLE value (place INTEGER PRIMARY KEY, grp TEXT, ord, data BLOB)")
         self._database.execute("BEGIN")
         self._is_indexed = False
-        self._pending: list[tuple[str, str | float | None, bytes]] = []
+        self._pending: list[tuple[str, Order, bytes]] = []
 
-    def add(self, group: str, order: str | float | None, value: Any) -> None:
-        """Keep a JSON value; `order` is its place in the group, equal ones stay in the order they came."""
-        self._pending.append((group, order, msgspec.json.encode(value)))
+    def add(self, group: str, order: Order, data: bytes) -> None:
+        self._pending.append((group, order, data))
         if len(self._pending) >= _TOGETHER:
             self._flush()
 
-    def groups(self, *, by_order: bool = False) -> Iterator[tuple[str, list[Any]]]:
-        """Each group with its values: as the groups first came, or by the first order in each."""
+    def groups(self, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:  # noqa: FBT001 (as it is asked for)
         self._flush()
         rows = self._database.execute(
             "SELECT grp, data FROM value"
@@ -46,16 +107,15 @@ class Grouped:
             (by_order,),
         )
         for group, values in groupby(rows, key=itemgetter(0)):
-            yield group, [msgspec.json.decode(data) for _, data in values]
+            yield group, [data for _, data in values]
 
-    def of(self, group: str) -> list[Any]:
-        """The values of one group; none if there is no such group."""
+    def of(self, group: str) -> list[bytes]:
         self._flush()
         if not self._is_indexed:
             self._database.execute("CREATE INDEX by_group ON value (grp, ord, place)")
             self._is_indexed = True
         rows = self._database.execute("SELECT data FROM value WHERE grp = ? ORDER BY ord, place", (group,))
-        return [msgspec.json.decode(data) for (data,) in rows]
+        return [data for (data,) in rows]
 
     def _flush(self) -> None:
         self._database.executemany("INSERT INTO value (grp, ord, data) VALUES (?, ?, ?)", self._pending)

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_journal import spill
 from agent_journal.spill import Grouped
+
+ORDERS = st.none() | st.integers(0, 5) | st.floats(0, 5) | st.sampled_from(["", "a", "b"])
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), ORDERS)), st.booleans())
+def test_a_large_log_is_grouped_like_a_small_one(rows: list[tuple[str, Any]], by_order: bool) -> None:
+    small, large = Grouped(), Grouped()
+    for place, (group, order) in enumerate(rows):
+        small.add(group, order, place)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spill, "_HELD_BYTES", 3)
+            large.add(group, order, place)
+
+    assert list(small.groups(by_order=by_order)) == list(large.groups(by_order=by_order))
+    assert [small.of(group) for group, _ in rows] == [large.of(group) for group, _ in rows]
 
 
 @given(st.lists(st.tuples(st.text(max_size=2), st.integers(0, 5), st.integers())))
