@@ -21,7 +21,7 @@ LAYERS = [
     {"model", "errors", "schemas"},
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
-    {"encoding", "fields", "tree", "database", "spill", "yamltext"},
+    {"encoding", "fields", "tree", "files", "database", "spill", "yamltext"},
     {"jsonstream", "tables"},
     {"peek", "transforms"},
     {"readers", "writers"},

@@ -6,12 +6,10 @@ import hashlib
 import os
 import re
 import sys
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from agent_journal import __version__, readers, writers
-from agent_journal.errors import CannotWrite
+from agent_journal import __version__, files, readers, writers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,22 +40,22 @@ def write_items(items: Iterable[Item], target: str, output: str | None, notes: N
     writer = writers.get(target)
     run = new_run(notes)
     counted = _Counted(items)
-    if output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output)):  # noqa: PTH112
+    is_folder = output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))  # noqa: PTH112
+    if writer.INFO.layout == "bundle":
+        with files.bundle(output, is_folder=is_folder) as bundle:
+            writer.write(counted, bundle, run)
+            if not counted.count:
+                raise files.Nothing
+    elif output is not None and is_folder:
         _write_folder(counted, writer, output, run)
     elif output is not None:
-        with _whole_file(output) as out:
+        with files.whole_file(output) as out:
             writer.write(counted, out, run)
             if not counted.count:
-                raise _Nothing
+                raise files.Nothing
     else:
         writer.write(counted, sys.stdout.buffer, run)
     return counted.count
-
-
-def write_bytes(path: str, data: bytes) -> None:
-    """Write a file that appears whole or not at all, readable by its owner alone."""
-    with _whole_file(path) as out:
-        out.write(data)
 
 
 class _Counted:
@@ -71,45 +69,14 @@ class _Counted:
             yield item
 
 
-class _Nothing(Exception):
-    """Raised to leave no empty file behind."""
-
-
-@contextmanager
-def _whole_file(path: str) -> Iterator[IO[bytes]]:
-    """A file that takes its name only when it is complete; readable by its owner alone."""
-    part = f"{path}.part{os.getpid()}"
-    try:
-        # Inside, so that no signal can come between the file and its removal.
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            yield out
-        os.replace(part, path)  # noqa: PTH105
-    except _Nothing:
-        _remove(part)
-    except OSError as error:
-        _remove(part)
-        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
-    except BaseException:
-        _remove(part)
-        raise
-
-
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)  # noqa: PTH108
-
-
 def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) -> None:
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    except OSError as error:
-        raise CannotWrite(folder, (error.strerror or str(error)).lower()) from error
+    files.make_folder(folder)
     if writer.INFO.layout == "document":
-        with _whole_file(os.path.join(folder, f"{writer.INFO.name}{writer.INFO.suffix}")) as out:  # noqa: PTH118
+        with files.whole_file(os.path.join(folder, f"{writer.INFO.name}{writer.INFO.suffix}")) as out:  # noqa: PTH118
             writer.write(items, out, run)
         return
     for item in items:
-        with _whole_file(os.path.join(folder, file_name(item, writer.INFO.suffix))) as out:  # noqa: PTH118
+        with files.whole_file(os.path.join(folder, file_name(item, writer.INFO.suffix))) as out:  # noqa: PTH118
             writer.write([item], out, run)
 
 

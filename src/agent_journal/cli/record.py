@@ -50,6 +50,7 @@ def keygen(output: Path) -> None:
 @click.option("--issuer", metavar="TEXT", help="Who records. Default: this program.")
 def sign(records: tuple[Path, ...], key: Path, output: Path | None, issuer: str | None) -> None:
     """Sign the exact bytes of each RECORD, which must be in the form that aj writes."""
+    from agent_journal import files  # noqa: PLC0415
     from agent_journal import output as outputs  # noqa: PLC0415
     from agent_journal.notes import Notes  # noqa: PLC0415
     from agent_journal.signing import keys  # noqa: PLC0415
@@ -65,7 +66,7 @@ def sign(records: tuple[Path, ...], key: Path, output: Path | None, issuer: str 
             )
         except Refused as error:
             raise AgentJournalError(f"cannot sign {place}: {error}") from error
-        outputs.write_bytes(str(target), signature)
+        files.write_bytes(str(target), signature)
         click.echo(safe(str(target)))
 
 

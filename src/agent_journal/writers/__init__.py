@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import IO, TYPE_CHECKING, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from agent_journal.plugins import plugged_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from agent_journal.model import Item
 
@@ -29,8 +30,11 @@ class WriterInfo(Struct, frozen=True, kw_only=True):
     title: str
     suffix: str
     """Of one file, with its dot."""
-    layout: Literal["lines", "document"]
-    """`lines`: one document per line, or per file in a folder; `document`: all in one."""
+    layout: Literal["lines", "document", "bundle"]
+    """`lines`: one document per line, or per file in a folder; `document`: all in one; `bundle`: several
+    files that belong together, in a folder or zip (`-o NAME/` or `-o NAME.zip`)."""
+    reader: str = ""
+    """The reader that reads it back, if that is called otherwise."""
     loses: tuple[str, ...] = ()
     """What of the model the target has no place for."""
     evidence: str = ""
@@ -64,13 +68,20 @@ class Run(Struct, frozen=True, kw_only=True):
         self.note.add(Kind.CHANGED, f"{item.source}:{item.id}", where, detail)
 
 
+class Bundle(Protocol):
+    """Where a writer of several files puts them."""
+
+    def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file; its path is relative to the bundle, with `/`. One file is open at a time."""
+
+
 class Writer(Protocol):
     """What a writer module has."""
 
     INFO: WriterInfo
 
-    def write(self, items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-        """Write all items, pulling them one by one."""
+    def write(self, items: Iterable[Item], out: Any, run: Run) -> None:
+        """Write all items, pulling them one by one; `out` is a binary file, or for a bundle a `Bundle`."""
 
 
 @cache

@@ -1,0 +1,149 @@
+"""Files and folders that are written: each appears whole or not at all, for its owner alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import IO, TYPE_CHECKING
+
+from agent_journal.errors import CannotWrite
+from agent_journal.source import is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Zips state times in steps of two seconds since 1980; this one is the same in every zip.
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class Nothing(Exception):
+    """Raised to leave nothing behind: there was nothing to write."""
+
+
+@contextmanager
+def whole_file(path: str) -> Iterator[IO[bytes]]:
+    """A file that takes its name only when it is complete; readable by its owner alone."""
+    part = f"{path}.part{os.getpid()}"
+    try:
+        # Inside, so that no signal can come between the file and its removal.
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            yield out
+        os.replace(part, path)
+    except Nothing:
+        _remove(part)
+    except OSError as error:
+        _remove(part)
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+    except BaseException:
+        _remove(part)
+        raise
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a small file."""
+    with whole_file(path) as out:
+        out.write(data)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder for its owner alone, if it is not there."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+
+
+class FolderBundle:
+    """Several files in a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file in the folder or in one below it."""
+        place = os.path.join(self._folder, *_steps(path))
+        make_folder(os.path.dirname(place))
+        return whole_file(place)
+
+
+class ZipBundle:
+    """Several files in a zip; the same files give the same bytes."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        from zipfile import ZIP_DEFLATED, ZipFile  # noqa: PLC0415 (slow to import)
+
+        self._zip = ZipFile(out, "w", ZIP_DEFLATED)
+
+    def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file in the zip."""
+        from zipfile import ZipInfo  # noqa: PLC0415
+
+        info = ZipInfo("/".join(_steps(path)), _ZIP_TIME)
+        info.compress_type = self._zip.compression
+        info.external_attr = 0o600 << 16
+        return self._zip.open(info, "w", force_zip64=True)
+
+    def close(self) -> None:
+        """Write what makes it a zip."""
+        self._zip.close()
+
+
+@contextmanager
+def bundle(path: str | None, *, is_folder: bool) -> Iterator[FolderBundle | ZipBundle]:
+    """Where several files go that belong together: a new folder, a zip, or (as a zip) standard output."""
+    if path is None:
+        zipped = ZipBundle(sys.stdout.buffer)
+        yield zipped
+        zipped.close()
+    elif is_folder or not path.endswith(".zip"):
+        with _whole_folder(path) as folder:
+            yield FolderBundle(folder)
+    else:
+        with whole_file(path) as out:
+            zipped = ZipBundle(out)
+            yield zipped
+            zipped.close()
+
+
+@contextmanager
+def _whole_folder(path: str) -> Iterator[str]:
+    """A folder that takes its name when all that belongs into it is there."""
+    target = os.path.normpath(path)
+    with suppress(OSError):
+        os.rmdir(target)  # an empty one is as good as none
+    if os.path.lexists(target):
+        raise CannotWrite(
+            path, "there is something already, and a bundle is written into a folder of its own"
+        )
+    part = f"{target}.part{os.getpid()}"
+    try:
+        make_folder(part)
+        yield part
+        os.rename(part, target)
+    except Nothing:
+        _remove_folder(part)
+    except OSError as error:
+        _remove_folder(part)
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+    except BaseException:
+        _remove_folder(part)
+        raise
+
+
+def _steps(path: str) -> list[str]:
+    steps = path.split("/")
+    if not all(map(is_plain, steps)):
+        raise CannotWrite(path, "it is no path inside of a bundle")
+    return steps
+
+
+def _remove_folder(path: str) -> None:
+    from shutil import rmtree  # noqa: PLC0415 (slow to import)
+
+    rmtree(path, ignore_errors=True)
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)

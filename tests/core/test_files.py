@@ -1,0 +1,69 @@
+"""What is written appears whole, stays inside its place, and is for its owner alone."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from agent_journal import files
+from agent_journal.errors import CannotWrite
+
+
+def put(place: Path, **content: str) -> None:
+    with files.bundle(str(place), is_folder=not place.name.endswith(".zip")) as bundle:
+        for name, text in content.items():
+            with bundle.file(f"inner/{name}") as out:
+                out.write(text.encode())
+
+
+def test_a_folder_appears_whole(tmp_path: Path) -> None:
+    put(tmp_path / "b", one="1", two="2")
+
+    assert {"one": "1", "two": "2"} == {
+        path.name: path.read_text() for path in (tmp_path / "b" / "inner").iterdir()
+    }
+    assert [0o700, 0o600] == [
+        stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "b", tmp_path / "b" / "inner" / "one")
+    ]
+
+
+def test_the_same_files_give_the_same_zip(tmp_path: Path) -> None:
+    for name in ("a.zip", "b.zip"):
+        put(tmp_path / name, one="1", two="2")
+
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert ["inner/one", "inner/two"] == archive.namelist()
+        assert archive.testzip() is None
+
+
+def test_a_bundle_is_not_mixed_with_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    put(tmp_path / "b", one="1")
+    with pytest.raises(CannotWrite, match="something already"):
+        put(tmp_path / "b", two="2")
+    assert ["one"] == [path.name for path in (tmp_path / "b" / "inner").iterdir()]
+
+
+@pytest.mark.parametrize("name", ["b", "b.zip"])
+def test_what_breaks_off_leaves_nothing(tmp_path: Path, name: str) -> None:
+    place = str(tmp_path / name)
+    for error in (KeyboardInterrupt, files.Nothing, ValueError):
+        try:
+            with files.bundle(place, is_folder=name == "b") as bundle, bundle.file("x") as out:
+                out.write(b"half")
+                raise error
+        except (KeyboardInterrupt, ValueError):
+            pass
+        assert [] == [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("path", ["../x", "/x", "a/../x", "a//x", "", "a\\..\\x", "a/\0"])
+@pytest.mark.parametrize("name", ["b", "b.zip"])
+def test_no_path_leads_out_of_a_bundle(tmp_path: Path, path: str, name: str) -> None:
+    with pytest.raises(CannotWrite), files.bundle(str(tmp_path / name), is_folder=name == "b") as bundle:
+        bundle.file(path)
+    assert [] == [*tmp_path.iterdir()]
