@@ -483,7 +483,7 @@ def test_workspace_tells_what_the_events_do_not(tmp_path: Path) -> None:
         "A name",
     )
     assert conversation.summaries == [Summary(text="A summary")]
-    assert conversation.extra["workspace"]["user_named"] == "true"
+    assert conversation.extra["workspace"]["user_named"] is True
     assert "workspace.yaml" not in conversation.extra
 
 
@@ -500,24 +500,40 @@ def test_a_file_without_a_folder_of_its_own_has_no_workspace(tmp_path: Path) -> 
     [
         ("a: b\nc: d e\n", {"a": "b", "c": "d e"}, True),
         ("a: 'it''s'\nb: \"x\\ty\"\n", {"a": "it's", "b": "x\ty"}, True),
-        ("a:\nb: null\nc: ~\nd: -5\n", {"d": "-5"}, True),
+        ("a:\nb: null\nc: ~\nd: -5\ne: true\n", {"d": -5, "e": True}, True),
         ("a: C:\\x\nb: http://x/y\n", {"a": "C:\\x", "b": "http://x/y"}, True),
-        ("a: |\n  x\n  y\nb: z\n", {"b": "z"}, False),
-        ("a: x\n  goes on\nb: z\n", {"b": "z"}, False),
-        ("a:\n- x\n- y\nb: z\n", {"b": "z"}, False),
-        ("a: [x]\nb: {c: d}\ne: &f g\nh: *f\ni: !!js x\nb2: z\n", {"b2": "z"}, False),
-        ("a: x # remark\nb: z\n", {"b": "z"}, False),
-        ("a: 'open\nb: \"open\nc: z\n", {"c": "z"}, False),
-        ("a: x\na: y\n", {"a": "x"}, False),
-        ("a: b: c\nd: e\n", {"d": "e"}, False),
-        ("---\na: b\n", {"a": "b"}, False),
-        ("  indented: x\n", {}, False),
+        (
+            "a: 2026-05-01T09:00:00.000Z\nb: 2026-05-01\n",
+            {"a": "2026-05-01T09:00:00.000Z", "b": "2026-05-01"},
+            True,
+        ),
+        ("a: |\n  x\n  y\nb: z\n", {"a": "x\ny\n", "b": "z"}, True),
+        ("a: x\n  goes on\nb: z\n", {"a": "x goes on", "b": "z"}, True),
+        ("a:\n- x\n- y\nb: z\n", {"a": ["x", "y"], "b": "z"}, True),
+        ("a: [x]\nb: {c: d}\n", {"a": ["x"], "b": {"c": "d"}}, True),
+        ("a: x # remark\nb: z\n", {"a": "x", "b": "z"}, False),
+        ("a: x\na: y\n", {"a": "y"}, False),
+        ("---\na: b\n", {"a": "b"}, True),
+        ("  indented: x\n", {"indented": "x"}, False),
         ("no colon\n", {}, False),
         ("", {}, True),
     ],
 )
-def test_yaml_in_its_plainest_form(text: str, values: dict[str, str], is_whole: bool) -> None:
-    assert workspace.parsed(text) == (values, is_whole)
+def test_values_of_yaml(text: str, values: dict[str, Any], is_whole: bool) -> None:
+    notes = Notes()
+
+    assert workspace.parsed(text, notes, "workspace.yaml") == (values, is_whole)
+    assert notes.kept == []
+
+
+@pytest.mark.parametrize(
+    "text", ["e: &f g\nh: *f\n", "i: !!js x\n", "a: 'open\nb: z\n", "a: b: c\nd: e\n", "a: [" * 200]
+)
+def test_yaml_that_cannot_be_told_is_noted_and_kept_as_text(text: str) -> None:
+    notes = Notes()
+
+    assert workspace.parsed(text, notes, "workspace.yaml") == ({}, False)
+    assert [note.kind for note in notes.kept] == [Kind.BAD_RECORD.label]
 
 
 # Whose file it is.

@@ -67,8 +67,9 @@ def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Not
 
 def _inner(raw: Bag, *names: str) -> Bag:
     for name in names:
-        if raw.get(name).__class__ is dict:
-            return raw[name]
+        value = raw.get(name)
+        if value.__class__ is dict:
+            return value
     return {}
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal import ids, jsonstream, times, tree
+from agent_journal.fields import words
 from agent_journal.model import Conversation, Event, Message, Reasoning, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.copilot_cli import history, spent, workspace
@@ -86,7 +87,7 @@ class Session:
         spent.settle(entries, self._note)
         self._note_unlinked()
         known, extra = self._workspace()
-        session_id = self._id(facts) or known.get("id")
+        session_id = self._id(facts) or words(known.get("id"))
         if session_id is None:
             self._note(Kind.MISSING_ID, "", "no event has a sessionId")
         first, last = _span(entries)
@@ -94,24 +95,24 @@ class Session:
             id=session_id or ids.made(name, entries[0].id),
             made_id=session_id is None,
             source=name,
-            title=known.get("name") or facts.title() or known.get("summary"),
+            title=words(known.get("name")) or facts.title() or words(known.get("summary")),
             started_at=times.moment(facts.began()) or first,
             updated_at=last,
             app_version=facts.said("session.start", "copilotVersion"),
             model=self._model(facts, entries),
-            cwd=facts.place("cwd") or known.get("cwd") or facts.trusted_folder(),
-            git_branch=facts.place("branch") or known.get("branch"),
+            cwd=facts.place("cwd") or words(known.get("cwd")) or facts.trusted_folder(),
+            git_branch=facts.place("branch") or words(known.get("branch")),
             git_commit=facts.place("headCommit"),
             head_id=self._head(entries),
             timeline=entries,
             summaries=[
                 *(_summaries(entries) if facts.has(*_SUMMARIES) else ()),
-                *_summary(known.get("summary"), known.get("updated_at")),
+                *_summary(words(known.get("summary")), words(known.get("updated_at"))),
             ],
             extra=extra,
         )
 
-    def _workspace(self) -> tuple[dict[str, str], dict[str, Any]]:
+    def _workspace(self) -> tuple[Bag, Bag]:
         """What the files beside the events say: values, and all that is to be kept of them."""
         if self._source.name != _EVENTS_FILE:
             return {}, {}  # files of sessions that have no folder of their own lie side by side
