@@ -61,7 +61,7 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path, name: str) -> None:
         assert [] == [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("path", ["../x", "/x", "a/../x", "a//x", "", "a\\..\\x", "a/\0"])
+@pytest.mark.parametrize("path", ["../x", "/x", "a/../x", "a//x", "", "a\\..\\x", "a/\0"], ids=repr)
 @pytest.mark.parametrize("name", ["b", "b.zip"])
 def test_no_path_leads_out_of_a_bundle(tmp_path: Path, path: str, name: str) -> None:
     with pytest.raises(CannotWrite), files.bundle(str(tmp_path / name), is_folder=name == "b") as bundle:
