@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import CannotWrite
@@ -93,17 +93,14 @@ class ZipBundle:
 def bundle(path: str | None, *, is_folder: bool) -> Iterator[FolderBundle | ZipBundle]:
     """Where several files go that belong together: a new folder, a zip, or (as a zip) standard output."""
     if path is None:
-        zipped = ZipBundle(sys.stdout.buffer)
-        yield zipped
-        zipped.close()
+        with closing(ZipBundle(sys.stdout.buffer)) as zipped:
+            yield zipped
     elif is_folder or not path.endswith(".zip"):
         with _whole_folder(path) as folder:
             yield FolderBundle(folder)
     else:
-        with whole_file(path) as out:
-            zipped = ZipBundle(out)
+        with whole_file(path) as out, closing(ZipBundle(out)) as zipped:
             yield zipped
-            zipped.close()
 
 
 @contextmanager
