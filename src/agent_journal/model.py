@@ -206,6 +206,7 @@ class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One call of a model API. What it sent is `system` and the path to `prompt_id`.
 
+    `since_id` is the first message of the path that was sent, where a client left out what was before it.
     `index` is its position in the source, `api` the dialect it speaks, `tools` positions in the
     conversation's tools.
     """
@@ -217,6 +218,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     model: str | None = None
     duration_ms: int | float | None = None
     system: list[str] = []
+    since_id: str | None = None
     prompt_id: str | None = None
     response_ids: list[str] = []
     tools: list[int] = []

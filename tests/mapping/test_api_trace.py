@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import tree
-from agent_journal.model import Conversation, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import Conversation, Message, Reasoning, Request, Text, ToolCall, ToolResult
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import api_trace
@@ -440,6 +440,14 @@ def sent_as_item(raw: Raw) -> Any:
     return "tool", [], [], [], [(raw["call_id"], raw["output"])]
 
 
+def chain_of(conversation: Conversation, request: Request) -> list[tree.Entry]:
+    """The path that a request sent: from its first message on."""
+    chain = tree.chain_to(conversation.timeline, request.prompt_id or "")
+    places = [place for place, entry in enumerate(chain) if entry.id == request.since_id]
+    assert request.since_id is None or places
+    return chain[places[0] :] if places else chain
+
+
 def requests_by_id(found: list[Conversation]) -> dict[str | None, list[Any]]:
     """What each request sent, as the model has it."""
     return {
@@ -447,7 +455,7 @@ def requests_by_id(found: list[Conversation]) -> dict[str | None, list[Any]]:
             told(message)
             for message in (
                 *(tree.chain_to(conversation.timeline, system)[-1] for system in request.system),
-                *tree.chain_to(conversation.timeline, request.prompt_id or ""),
+                *chain_of(conversation, request),
             )
             if isinstance(message, Message)
         ]
@@ -726,6 +734,84 @@ def test_stitching_is_what_its_rule_says(calls: list[tuple[list[Raw], str | None
     )
     for conversation in found:
         assert_sound(conversation)
+
+
+def windows(size: int, turns: int, answered: list[bool]) -> list[Raw]:
+    """The records of a client that sends no more than so many messages."""
+    messages: list[Raw] = []
+    records: list[Raw] = []
+    for turn in range(turns):
+        messages.append({"role": "user", "content": f"question {turn}"})
+        answer = {"role": "assistant", "content": f"answer {turn}"}
+        record: Raw = {"id": f"{turn}", "request": {"messages": messages[-size:]}}
+        if answered[turn]:
+            record["response"] = OpenAI.response(answer)
+        records.append(record)
+        messages.append(answer)
+    return records
+
+
+@given(
+    st.integers(8, 14), st.lists(st.booleans(), min_size=1, max_size=20), st.randoms(use_true_random=False)
+)
+def test_a_client_may_leave_out_the_oldest_messages(size: int, answered: list[bool], random: Any) -> None:
+    records = windows(size, len(answered), answered)
+    waiting = [
+        records,
+        [{**record, "id": f"b{record['id']}"} for record in dialogue_of("other", len(answered))],
+    ]
+    mixed: list[Raw] = []
+    left = [[*some] for some in waiting]
+    while any(left):
+        mixed.append(random.choice([some for some in left if some]).pop(0))
+    found = read(mixed)
+
+    assert {frozenset(record["id"] for record in some) for some in waiting} == {
+        frozenset(request.id for request in conversation.requests) for conversation in found
+    }
+    assert expected_requests(mixed) == requests_by_id(found)
+    for conversation in found:
+        assert_sound(conversation)
+        texts = [tree.plain_text(message) for message in tree.messages(conversation)]
+        assert len(texts) == len(set(texts))
+
+
+def dialogue_of(name: str, turns: int) -> list[Raw]:
+    messages: list[Raw] = []
+    records: list[Raw] = []
+    for turn in range(turns):
+        messages.append({"role": "user", "content": f"{name} {turn}"})
+        records.append({"id": f"{turn}", "request": {"messages": [*messages]}})
+        messages.append({"role": "assistant", "content": f"{name} answer {turn}"})
+    return records
+
+
+LONG: list[Raw] = [{"role": "user", "content": f"{number}"} for number in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("again", "dialogues"),
+    [
+        pytest.param(LONG[3:], 1, id="only what is left"),
+        pytest.param([*LONG[3:], USER], 1, id="and more"),
+        pytest.param([*LONG[6:], *LONG[:6]], 1, id="half of it"),
+        pytest.param([*LONG[7:], USER], 2, id="too little to know it by"),
+        pytest.param([*LONG[3:11], USER], 2, id="not up to the end"),
+        pytest.param([*LONG[3:6], USER, *LONG[7:]], 2, id="another message"),
+        pytest.param([*LONG[6:], *LONG[:6], USER], 2, id="less than half"),
+        pytest.param([USER, *LONG[3:]], 2, id="a message before it"),
+    ],
+)
+def test_the_end_of_a_dialogue_is_known_if_nothing_else_can_be_meant(
+    again: list[Raw], dialogues: int
+) -> None:
+    records = [
+        {"id": f"{place}", "request": {"messages": messages}} for place, messages in enumerate([LONG, again])
+    ]
+    found = read(records)
+
+    assert dialogues == len(found)
+    assert expected_requests(records) == requests_by_id(found)
 
 
 def test_work_grows_with_the_number_of_messages() -> None:

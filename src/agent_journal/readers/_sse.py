@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import msgspec
+
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers._stream_anthropic import EVENTS, MessageStream
 from agent_journal.readers._stream_google import ContentStream, is_chunk
 from agent_journal.readers._stream_openai import CompletionStream
-from agent_journal.readers._stream_responses import PREFIX, ResponseStream
+from agent_journal.readers._stream_responses import PREFIX, ResponseStream, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # What else the event stream format has: comments, and fields that only repeat or pace the data.
+_decode = msgspec.json.Decoder().decode
+# The type of an event is the first thing it says.
+_FIRST_CHARACTERS = 80
 _SILENT = (":", "event:", "id:", "retry:")
 
 
@@ -41,10 +46,11 @@ class Fold(Protocol):
         """The body so far."""
 
 
+RESPONSES = "responses"
 _FOLDS: dict[str, Callable[[Notes, int | str], Fold]] = {
     "claude": MessageStream,
     "openai": CompletionStream,
-    "responses": ResponseStream,
+    RESPONSES: ResponseStream,
     "gemini": ContentStream,
 }
 
@@ -54,12 +60,15 @@ def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
 
     Events of no known kind are kept under `events`, lines that belong to no event under `sse_lines`.
     """
-    stream = _fold_for(dialect_of_stream(lines), note, where)
+    dialect = dialect_of_stream(lines)
+    stream = _fold_for(dialect, note, where)
+    is_repeated = _is_piece if dialect == RESPONSES and _ends_whole(lines) else _never
     strays: list[Any] = []
     for place, line in enumerate(lines):
-        data = data_of(line)
-        if data is not None:
-            event = jsonstream.decode(data.encode(), note, f"{where} sse_lines[{place}]")
+        if line.__class__ is str and line.startswith("data:"):
+            if is_repeated(line):
+                continue
+            event = _decoded(line, note, where, place)
             if event.__class__ is dict:
                 stream.add(event)
             elif event is not jsonstream.BAD:
@@ -68,6 +77,36 @@ def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
             strays.append(line)
     body, error = stream.body(), stream.error
     return _with_strays(body, error, strays, note, where) if strays else Folded(body, error)
+
+
+def _decoded(line: str, note: Notes, where: int | str, place: int) -> Any:
+    """The value of a `data:` line; BAD if it has none."""
+    try:
+        return _decode(line[5:])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        data = data_of(line)
+        if data is None:
+            return jsonstream.BAD
+        return jsonstream.decode(data.encode("utf-8", "replace"), note, f"{where} sse_lines[{place}]")
+
+
+def _ends_whole(lines: list[Any]) -> bool:
+    """Whether the last event of a stream of the Responses API repeats the whole answer."""
+    for line in reversed(lines):
+        data = data_of(line)
+        if data is not None:
+            event = jsonstream.decode(data.encode("utf-8", "replace"), Notes(keep=0), "")
+            return event.__class__ is dict and is_whole(event)
+    return False
+
+
+def _is_piece(line: str) -> bool:
+    """Whether a line has a piece of what its stream ends with."""
+    return '.delta"' in line[:_FIRST_CHARACTERS]
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 def fold_events(events: list[dict[str, Any]], note: Notes, where: int | str) -> Folded:
@@ -96,7 +135,7 @@ def dialect_of_event(event: dict[str, Any]) -> str | None:
     if "choices" in event:
         return "openai"
     if kind.__class__ is str and kind.startswith(PREFIX):
-        return "responses"
+        return RESPONSES
     return "gemini" if is_chunk(event) else None
 
 

@@ -45,6 +45,13 @@ _OF_TOOLS = (_DONE, _DELTA, ".added", ".partial_image")
 _FURTHEST = 10_000  # no response has as many items or parts
 
 
+def is_whole(event: dict[str, Any]) -> bool:
+    """Whether an event ends a stream and has all that was streamed."""
+    kind, response = event.get("type"), event.get("response")
+    is_end = kind.__class__ is str and kind in ENDS
+    return is_end and isinstance(response, dict) and bool(response.get("output"))
+
+
 class ResponseStream:
     """Adds up events; items by their place in the output."""
 

@@ -65,10 +65,13 @@ def _first_tool_has_input_schema(tools: Any) -> bool:
 def _has_claude_block(messages: Any) -> bool:
     if not isinstance(messages, list):
         return False
-    contents = (message.get("content") for message in messages if message.__class__ is dict)
-    return any(
-        block.__class__ is dict and isinstance(kind := block.get("type"), str) and kind in _CLAUDE_BLOCKS
-        for content in contents
-        if content.__class__ is list
-        for block in content
-    )
+    for message in messages:
+        content = message.get("content") if message.__class__ is dict else None
+        if content.__class__ is list and any(map(_is_claude_block, content)):
+            return True
+    return False
+
+
+def _is_claude_block(block: Any) -> bool:
+    kind = block.get("type") if block.__class__ is dict else None
+    return kind.__class__ is str and kind in _CLAUDE_BLOCKS

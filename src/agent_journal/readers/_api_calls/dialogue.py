@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from agent_journal import times
 from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
 from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
+from agent_journal.readers._api_calls.trails import NOTHING, Known
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -37,6 +38,19 @@ class Way(NamedTuple):
     tools: list[int]
     after: str | None = None
     """The message that the first one sent follows, where a request does not repeat what was before it."""
+    known: Known = NOTHING
+    """So many of the first steps as a recent exchange took, too."""
+
+
+class Added(NamedTuple):
+    """What became of an exchange."""
+
+    leaf_id: str | None
+    """The message that whoever goes on from it follows."""
+    ids: list[str]
+    """The messages that it sent."""
+    changed: dict[int, Bag]
+    """What some of them, by their number, say otherwise than when they were first said."""
 
 
 class _Kept(NamedTuple):
@@ -64,21 +78,14 @@ class Dialogue:
         self._moments: list[tuple[datetime, str]] = []
         self._latest: tuple[datetime, str | None] = (_LONG_AGO, None)
 
-    def add(self, exchange: Exchange, way: Way) -> str | None:
-        """Take in an exchange; gives the id of the message that whoever goes on from it follows."""
+    def add(self, exchange: Exchange, way: Way) -> Added:
+        """Take in an exchange."""
         if exchange.ended_at is None:
             exchange = replace(exchange, ended_at=_ended(exchange))
-        changed: dict[int, Bag] = {}
-        system = [self._prompted(step, exchange, way.name, changed) for step in way.system]
-        prompt_id = way.after
-        for step in way.prompt:
-            kept = self._kept.get(step.place)
-            if kept is None:
-                kept = self._said(step, exchange, f"{way.name}-{step.sent.tail}", prompt_id)
-                self._kept[step.place] = kept
-            elif kept.form != step.form:
-                _compare(step, kept, changed)
-            prompt_id = kept.id
+        changed_system: dict[int, Bag] = {}
+        system = [self._prompted(step, exchange, way.name, changed_system) for step in way.system]
+        ids, changed = self._sent(exchange, way)
+        prompt_id = ids[-1] if ids else way.after
         replies = self._replies(exchange, way, prompt_id)
         leaf_id = prompt_id if not replies else replies[-1] if exchange.answer.is_chain else replies[0]
         self._see(exchange, leaf_id)
@@ -95,10 +102,29 @@ class Dialogue:
                 response_ids=replies,
                 tools=self._offered(exchange, way.tools),
                 error=exchange.error,
-                extra=_with_changes(exchange, changed),
+                since_id=ids[0] if way.known.start else None,
+                extra=_with_changes(exchange, changed_system, changed),
             )
         )
-        return leaf_id
+        return Added(leaf_id, ids, changed)
+
+    def _sent(self, exchange: Exchange, way: Way) -> tuple[list[str], dict[int, Bag]]:
+        """The ids of what was sent, and what of it differs from how it was first said."""
+        known = way.known if way.known.dialogue is self else NOTHING
+        ids, changed = [*known.ids], dict(known.changed)
+        message_id = ids[-1] if ids else way.after
+        for number, step in enumerate(way.prompt[len(ids) :], len(ids)):
+            kept = self._kept.get(step.place)
+            if kept is None:
+                kept = self._said(
+                    step, exchange, f"{way.name}-{step.sent.tail or step.sent.place}", message_id
+                )
+                self._kept[step.place] = kept
+            elif kept.form != step.form and (found := _difference(step, kept)):
+                changed[number] = found
+            message_id = kept.id
+            ids.append(message_id)
+        return ids, changed
 
     def _prompted(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
         """The id of a system prompt, which stands outside of the chain."""
@@ -106,8 +132,8 @@ class Dialogue:
         if kept is None:
             kept = self._said(step, exchange, f"{name}-{step.sent.tail}", None)
             self._system[step.place] = kept
-        elif kept.form != step.form:
-            _compare(step, kept, changed)
+        elif kept.form != step.form and (found := _difference(step, kept)):
+            changed[step.sent.place] = found
         return kept.id
 
     def _said(self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None) -> _Kept:
@@ -212,20 +238,20 @@ def _ended(exchange: Exchange) -> str | None:
     return times.plus_ms(exchange.at, exchange.duration_ms)
 
 
-def _compare(step: Step, kept: _Kept, changed: dict[int, Bag]) -> None:
-    """Remember what a message says in this request that the one on the timeline does not."""
-    if found := difference(step.sent.raw, kept.raw, step.sent.dialect):
-        changed[step.sent.place] = found
+def _difference(step: Step, kept: _Kept) -> Bag:
+    """What a message says in this request that the one on the timeline does not."""
+    return difference(step.sent.raw, kept.raw, step.sent.dialect)
 
 
-def _with_changes(exchange: Exchange, changed: dict[int, Bag]) -> Bag:
+def _with_changes(exchange: Exchange, system: dict[int, Bag], prompt: dict[int, Bag]) -> Bag:
     """What else a record says, with what its messages say here alone: `request.messages.<place>`."""
     extra, dialect = exchange.extra, exchange.dialect
+    changed = {**system, **{exchange.prompt[number].place: found for number, found in prompt.items()}}
     if changed:
         request = extra.setdefault("request", {})
-        system = changed.pop(SYSTEM_PLACE, None)
-        if system is not None:
-            request[dialect.system_fields[0]] = system.get("content", system)
+        beside = changed.pop(SYSTEM_PLACE, None)
+        if beside is not None:
+            request[dialect.system_fields[0]] = beside.get("content", beside)
         if changed:
             request[dialect.field] = {str(place): found for place, found in changed.items()}
     return extra

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -22,12 +23,13 @@ _REPEATED = ("instructions", "tools")
 
 
 class Sent(NamedTuple):
-    """A message of a request: its place in the list it is from, what it is, and how its id ends."""
+    """A message of a request: its place in the list it is from, and what it is."""
 
     place: int
     raw: Any
     dialect: Dialect
-    tail: str
+    tail: str = ""
+    """How its id ends, if not with its place."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -60,7 +62,8 @@ def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], list[Sent]]
         keys = ", ".join(sorted(request.rest()))
         request.note(Kind.UNKNOWN_TYPE, request.where, f"a request without {dialect.field}: {keys[:80]}")
     system = system_prompts(request, dialect)
-    prompt = [Sent(place, raw, dialect, str(place)) for place, raw in enumerate(_listed(request, dialect))]
+    listed = _listed(request, dialect)
+    prompt = list(map(Sent, range(len(listed)), listed, repeat(dialect)))
     if dialect.has_system_messages:
         leading = _leading(prompt)
         system += [sent._replace(tail=SYSTEM_TAIL) for sent in prompt[:leading]]

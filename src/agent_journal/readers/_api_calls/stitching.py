@@ -1,6 +1,7 @@
 """Requests put together to dialogues: each call repeats what was said before it, here it is kept once.
 
-A request goes on with a dialogue if its messages begin with all the messages of an earlier request of it.
+A request goes on with a dialogue if its messages begin with all the messages of an earlier request of it, or
+with all but the oldest of a recent one: some clients keep no more than so many messages.
 Every distinct beginning of a dialogue has a place, found step by step from one message to the next: the work
 grows with the number of messages, not with the number of pairs of requests.
 """
@@ -16,6 +17,7 @@ from agent_journal import ids
 from agent_journal.notes import Kind
 from agent_journal.readers._api_calls.dialects import RESPONSES, referred
 from agent_journal.readers._api_calls.dialogue import Dialogue, Step, Way
+from agent_journal.readers._api_calls.trails import LEAST_OF_WINDOW, NOTHING, Known, Trails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.dialects import Dialect
-    from agent_journal.readers._api_calls.exchange import Exchange
+    from agent_journal.readers._api_calls.exchange import Exchange, Sent
 
 _START = 0
 
@@ -53,30 +55,66 @@ class Stitching:
         self._offers: dict[int, list[int]] = {}
         self._ends: dict[tuple[str, str], _End] = {}
         self._items: dict[str, int] = {}
+        self._trails = Trails()
+        # Most requests have the system prompt and the tools of the one before.
+        self._last_tools: list[Any] = []
+        self._last_offer: list[int] = []
+        self._last_prompts: list[Sent] = []
+        self._last_system: list[Step] = []
 
     def add(self, exchange: Exchange) -> None:
         """Take in the next exchange."""
-        place, dialogue, after = self._start(exchange)
-        steps: list[Step] = []
-        for sent in exchange.prompt:
-            meaning, form = self._meaning(sent.raw, sent.dialect)
-            spot = self._place_after(place, meaning)
-            if not sent.dialect.is_aside(sent.raw):
-                place = spot
-            # A later hit is a longer beginning.
-            dialogue = self._ended.get(place, dialogue)
-            steps.append(Step(spot, sent, form))
+        start = self._start(exchange)
+        known = self._known(exchange) if start is _BEGINNING else NOTHING
+        steps, places = self._steps(exchange, known.start or start.place, known)
+        dialogue = known.dialogue if known.start else self._found(places, start.dialogue)
         name, is_made = self._name(exchange, steps)
         if dialogue is None:
             dialogue = Dialogue(name, self._source, self._note, is_made=is_made)
             self._dialogues.append(dialogue)
             if exchange.id is None:
                 self._note(Kind.MISSING_ID, exchange.where, "the first call of a dialogue has no id")
+        end = places[-1] if places else start.place
         if steps:
-            self._ended[place] = dialogue
-        replies, place = self._replies(exchange, place)
-        way = Way(name, self._system(exchange), steps, replies, self._tools(exchange), after)
-        self._remember(exchange, _End(place, dialogue, dialogue.add(exchange, way)))
+            self._ended[end] = dialogue
+        replies, next_place = self._replies(exchange, end)
+        tools = self._tools(exchange)
+        way = Way(name, self._system(exchange), steps, replies, tools, start.message_id, known)
+        added = dialogue.add(exchange, way)
+        self._remember(exchange, _End(next_place, dialogue, added.leaf_id))
+        if steps and start is _BEGINNING:
+            self._trails.add(Known(steps, places, added.ids, added.changed, dialogue, known.start))
+
+    def _known(self, exchange: Exchange) -> Known:
+        """What a request repeats of a recent one."""
+        if not exchange.prompt:
+            return NOTHING
+        first = exchange.prompt[0]
+        meaning, form = self._meaning(first.raw, first.dialect)
+        place = self._places.get((_START, meaning))
+        if place is not None:
+            return self._trails.repeated(place, exchange.prompt)
+        # Nothing began like that: it may be the middle of a dialogue.
+        is_long = len(exchange.prompt) >= LEAST_OF_WINDOW
+        return self._trails.shortened(form, exchange.prompt) if is_long else NOTHING
+
+    def _steps(self, exchange: Exchange, place: int, known: Known) -> tuple[list[Step], list[int]]:
+        """The steps of what was sent, and the place after each."""
+        steps, places = [*known.steps], [*known.places]
+        place = places[-1] if places else place
+        for sent in exchange.prompt[len(steps) :]:
+            meaning, form = self._meaning(sent.raw, sent.dialect)
+            spot = self._place_after(place, meaning)
+            if not sent.dialect.is_aside(sent.raw):
+                place = spot
+            steps.append(Step(spot, sent, form))
+            places.append(place)
+        return steps, places
+
+    def _found(self, places: list[int], dialogue: Dialogue | None) -> Dialogue | None:
+        """The dialogue of the longest earlier request that the steps begin with."""
+        ended = self._ended
+        return next((ended[place] for place in reversed(places) if place in ended), dialogue)
 
     def _start(self, exchange: Exchange) -> _End:
         """Where an exchange begins: at the end of the one it names, else at the beginning."""
@@ -116,11 +154,13 @@ class Stitching:
 
     def _system(self, exchange: Exchange) -> list[Step]:
         """System prompts stand outside of the dialogue: their place is what they mean."""
-        found: list[Step] = []
-        for sent in exchange.system:
-            meaning, form = self._meaning(sent.raw, sent.dialect)
-            found.append(Step(meaning, sent, form))
-        return found
+        if not _same(exchange.system, self._last_prompts):
+            found: list[Step] = []
+            for sent in exchange.system:
+                meaning, form = self._meaning(sent.raw, sent.dialect)
+                found.append(Step(meaning, sent, form))
+            self._last_prompts, self._last_system = exchange.system, found
+        return self._last_system
 
     def _replies(self, exchange: Exchange, place: int) -> tuple[list[tuple[int, bytes]], int]:
         """The places of what came back, and the place of whoever goes on from there."""
@@ -139,6 +179,11 @@ class Stitching:
         """Numbers of the tools offered; requests mostly offer the same list, which is looked up whole."""
         if not exchange.tools:
             return []
+        if not _same(exchange.tools, self._last_tools):
+            self._last_tools, self._last_offer = exchange.tools, self._offer(exchange)
+        return self._last_offer
+
+    def _offer(self, exchange: Exchange) -> list[int]:
         offer, _ = self._meanings.of(exchange.tools, "tools", _itself)
         if offer not in self._offers:
             self._offers[offer] = [self._meanings.of(tool, "tool", _itself)[0] for tool in exchange.tools]
@@ -185,6 +230,13 @@ class Meanings:
             form = len(self._by_meaning).to_bytes(16, "big")
             number = self._by_meaning.setdefault(form, len(self._by_meaning))
         return number, form
+
+
+def _same(values: list[Any], before: list[Any]) -> bool:
+    try:
+        return values == before
+    except RecursionError:  # nested too deeply to be compared
+        return False
 
 
 def _hash(data: bytes) -> bytes:

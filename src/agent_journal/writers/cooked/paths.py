@@ -58,6 +58,17 @@ class Paths:
                 found.append(entry)
         return None, found[::-1]
 
+    def between(self, first_id: str, last_id: str | None) -> list[Message]:
+        """The messages from one entry down to another."""
+        found: list[Message] = []
+        for above in self._upwards(last_id):
+            entry = self._entries[above]
+            if isinstance(entry, Message):
+                found.append(entry)
+            if above == first_id:
+                break
+        return found[::-1]
+
     def before(self, entry_id: str) -> list[Message]:
         """The messages above an entry and the results of their calls, wherever the source hung them."""
         _, chain = self.down_to(self.parent_of(entry_id))

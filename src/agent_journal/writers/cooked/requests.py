@@ -107,7 +107,7 @@ class Kitchen:
             timestamp=times.epoch_ms(request.at) or 0,
             model=self._model(request) or "",
             duration_ms=request.duration_ms or 0,
-            request=self._sent_to(request.prompt_id, request.system, request.api),
+            request=self._sent_to(request.prompt_id, request.system, request.api, request.since_id),
             response=self._answer(request),
             tools=[self._tools[place] for place in offered(request, self.conversation.tools)],
         )
@@ -148,7 +148,9 @@ class Kitchen:
             tools=self._tools,
         )
 
-    def _sent_to(self, prompt_id: str | None, system: Iterable[str], api: str | None) -> list[int]:
+    def _sent_to(
+        self, prompt_id: str | None, system: Iterable[str], api: str | None, since_id: str | None = None
+    ) -> list[int]:
         """The numbers of the system messages and of the chain down to the prompt."""
         numbers: list[int] = []
         for entry_id in system:
@@ -156,6 +158,10 @@ class Kitchen:
             if message is not None:
                 numbers += self._number_sent(message, api)
         start = len(numbers)
+        if since_id is not None:
+            for message in self.paths.between(since_id, prompt_id):
+                numbers += self._number_sent(message, api)
+            return numbers
         known = self._known.setdefault(api, {})
         above, messages = self.paths.down_to(prompt_id, known)
         if above is not None:
