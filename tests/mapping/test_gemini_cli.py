@@ -387,6 +387,48 @@ def test_a_sub_agents_session_is_linked(tmp_path: Path) -> None:
     assert (read.cwd, read.extra["kind"]) == (ROOT, "subagent")
 
 
+def test_a_sub_agents_session_is_linked_to_the_call_that_started_it(tmp_path: Path) -> None:
+    parent = "5b0c7f3a-1111-4222-8333-000000000099"
+    folder = in_project(tmp_path, "tea", parent)
+    lines = [{**HEAD, "sessionId": parent}, answer(toolCalls=[call(agentId=SESSION)])]
+    save_lines(folder.parent, f"session-2026-04-29T21-39-{parent[:8]}.jsonl", lines)
+    read = read_one(save_lines(folder, f"{SESSION}.jsonl", [HEAD, user()]))
+
+    assert read.link == Link(conversation_id=parent, relation="subagent", message_id="g-1", call_id="call-1")
+
+
+@pytest.mark.parametrize("path", ["/home/x/.gemini/tmp/y/{}", "C:\\x\\{}"])
+@pytest.mark.parametrize(
+    "words", ["Showing first 1 characters. For full output see:", "Full output available at:"]
+)
+def test_an_output_that_was_cut_is_made_whole(tmp_path: Path, words: str, path: str) -> None:
+    folder = in_project(tmp_path, "tea")
+    saved = folder.parent / "tool-outputs" / "session-1"
+    saved.mkdir(parents=True)
+    (saved / "a.txt").write_text("All of it.", encoding="utf-8")
+    where = path.format("tool-outputs/session-1/a.txt")
+    cut = f"Output too large. {words} {where}\nAll"
+    result = [{"functionResponse": {"id": "call-1", "name": "read_file", "response": {"output": cut}}}]
+    lines = [HEAD, answer(toolCalls=[call(result=result)])]
+    (message,) = tree.messages(read_one(save_lines(folder, "session.jsonl", lines)))
+    (told,) = tree.results_in(message)
+
+    assert (told.output, told.extra["cut_output"], told.native) == ("All of it.", cut, result)
+
+
+@pytest.mark.parametrize("path", ["/tool-outputs/s/none.txt", "/etc/passwd", "/tool-outputs/../secret.txt"])
+def test_an_output_that_is_not_there_stays_cut(tmp_path: Path, path: str) -> None:
+    folder = in_project(tmp_path, "tea")
+    (folder.parent / "secret.txt").write_text("secret", encoding="utf-8")
+    (folder.parent / "tool-outputs").mkdir()
+    cut = f"Output too large. Full output available at: {path}"
+    result = [{"functionResponse": {"id": "call-1", "name": "read_file", "response": {"output": cut}}}]
+    lines = [HEAD, answer(toolCalls=[call(result=result)])]
+    (message,) = tree.messages(read_one(save_lines(folder, "session.jsonl", lines)))
+
+    assert [told.output for told in tree.results_in(message)] == [cut]
+
+
 def test_a_document_that_went_on_as_a_log_is_read_there(tmp_path: Path) -> None:
     save_document(tmp_path, "session-a.json", {**HEAD, "messages": [user()]})
     save_lines(tmp_path, "session-a.jsonl", [HEAD, user(), user("u-2", "More.")])

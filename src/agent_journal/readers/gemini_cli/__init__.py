@@ -36,7 +36,7 @@ INFO = ReaderInfo(
         "~/.gemini/tmp/*/checkpoints/*.json",
         "~/.gemini/tmp/*/logs.json",
     ),
-    companions=("*/.project_root", "*/.gemini/projects.json"),
+    companions=("*/.project_root", "*/.gemini/projects.json", "*/tool-outputs/session-*/*.txt"),
     tool_kinds=TOOL_KINDS,
     resume="gemini --resume {id}",
     evidence=(

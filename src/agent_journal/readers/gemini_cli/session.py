@@ -9,7 +9,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Link, Message, Summary
 from agent_journal.notes import Kind
-from agent_journal.readers.gemini_cli import project
+from agent_journal.readers.gemini_cli import beside, project
 from agent_journal.readers.gemini_cli.replay import Replay
 from agent_journal.readers.gemini_cli.signs import DOCUMENT
 
@@ -63,6 +63,9 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
     owner = session or ids.made(name, source.name)
     summary = head.text("summary")
     timeline = replay.timeline(owner)
+    spot = project.spot(source)
+    if spot is not None:
+        beside.restore(timeline, source, spot, note)
     first, last = _span(timeline)
     return Conversation(
         id=owner,
@@ -75,7 +78,7 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
         cwd=cwd,
         shape="tree" if replay.is_tree else "list",
         head_id=replay.head_id(timeline) or tree.newest_leaf(timeline) if replay.is_tree else None,
-        link=_link(source, owner),
+        link=_link(source, spot, owner),
         timeline=timeline,
         summaries=[Summary(text=summary)] if summary else [],
         extra=head.rest(),
@@ -88,11 +91,13 @@ def _id_in_name(source: Source) -> str | None:
     return stem if ids.is_uuid(stem) else None
 
 
-def _link(source: Source, session: str) -> Link | None:
+def _link(source: Source, spot: project.Spot | None, session: str) -> Link | None:
     """The session that started this one: sub-agents' sessions lie in a folder called by it."""
-    found = project.spot(source)
-    parent = None if found is None else found.parent
-    return None if parent in (None, session) else Link(conversation_id=parent, relation="subagent")
+    parent = None if spot is None else spot.parent
+    if parent is None or parent == session:
+        return None
+    message, call = beside.started_by(source, parent, session)
+    return Link(conversation_id=parent, relation="subagent", message_id=message, call_id=call)
 
 
 def _span(timeline: Sequence[Message | Event]) -> tuple[str | None, str | None]:
