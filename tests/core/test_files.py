@@ -53,8 +53,9 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path, name: str) -> None:
     place = str(tmp_path / name)
     for error in (KeyboardInterrupt, files.Nothing, ValueError):
         try:
-            with files.bundle(place, is_folder=name == "b") as bundle, bundle.file("x") as out:
-                out.write(b"half")
+            with files.bundle(place, is_folder=name == "b") as bundle:
+                with bundle.file("x") as out:
+                    out.write(b"half")
                 raise error
         except (KeyboardInterrupt, ValueError):
             pass
