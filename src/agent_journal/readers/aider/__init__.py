@@ -1,0 +1,60 @@
+"""Aider: the chat history that lies in a project's folder, many sessions in one file of Markdown.
+
+Beside it may lie the prompts with their times (`.aider.input.history`) and, where people ask for it, a log
+of what was sent to the model (`.aider.llm.history`) and one of events (`--analytics-log`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.aider.signs import ANALYTICS, CALLS, CHAT, SOURCE, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+_HISTORIES = (".aider.chat.history.md", ".aider.llm.history")
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="Aider",
+    versions=(CHAT, CALLS, ANALYTICS),
+    revision=1,
+    names={"unified": "aider", "pam": "aider", "record": "aider"},
+    config_key="aider",
+    env=("AJ_AIDER_PATH", "AIDER_CHAT_HISTORY_FILE", "AIDER_LLM_HISTORY_FILE", "AIDER_ANALYTICS_LOG"),
+    # It writes where it is started: the current folder is looked at, and those that other histories name.
+    homes=tuple(f"./{name}" for name in _HISTORIES),
+    in_projects=_HISTORIES,
+    companions=("*/.aider.input.history",),
+    tool_kinds={"edit": "edit", "write": "write", "run": "shell"},
+    resume="aider --restore-chat-history",
+    evidence="the vendor's public source as of 2026 and the history of its own development (1,133 sessions "
+    "of 2024); verified November 2026. Logs of calls and of events are known from the source alone",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim a chat history by its headings, a log of calls by its first line, events by their fields."""
+    return version_of(peek)
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield each session of a history."""
+    from agent_journal.readers.aider import (  # noqa: PLC0415 (imported when something is read)
+        analytics,
+        calls,
+        history,
+    )
+
+    if version == CALLS:
+        yield from calls.conversations(source, note)
+    elif version == ANALYTICS:
+        yield from analytics.conversations(source, note)
+    else:
+        yield from history.conversations(source, note)

@@ -1,0 +1,67 @@
+"""The log of events: one line for each, between a start of Aider and the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import ids, jsonstream
+from agent_journal.fields import Fields
+from agent_journal.model import Conversation, Event
+from agent_journal.notes import Kind
+from agent_journal.readers.aider.signs import SOURCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+
+def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+    """The events of each run. Tokens are part of them: the history counts the same ones as usage."""
+    run: list[Event] = []
+    about: dict[str, Any] = {}
+    for number, record in jsonstream.lines(source, note):
+        if record.__class__ is not dict:
+            note(Kind.BAD_RECORD, number, "an event is an object")
+            continue
+        if record.get("event") == "launched" and run:
+            yield _conversation(run, about)
+            run, about = [], {}
+        properties = record.get("properties")
+        about = {
+            **(properties if properties.__class__ is dict else {}),
+            **about,
+            "user_id": record.get("user_id"),
+        }
+        run.append(_event(Fields(record, note, number), number))
+    if run:
+        yield _conversation(run, about)
+
+
+def _event(fields: Fields, number: int) -> Event:
+    name = fields.text("event")
+    return Event(
+        id=ids.made(SOURCE, fields.look("time"), name, number),
+        made_id=True,
+        name=name or "event",
+        at=fields.moment("time"),
+        data=fields.rest(),
+    )
+
+
+def _conversation(run: list[Event], about: dict[str, Any]) -> Conversation:
+    dated = [event.at for event in run if event.at]
+    model, version, user = (about.get(name) for name in ("main_model", "aider_version", "user_id"))
+    return Conversation(
+        id=ids.made(SOURCE, "analytics", run[0].id),
+        made_id=True,
+        source=SOURCE,
+        started_at=dated[0] if dated else None,
+        updated_at=dated[-1] if dated else None,
+        app_version=version if version.__class__ is str else None,
+        model=model if model.__class__ is str else None,
+        account_id=user if user.__class__ is str else None,
+        shape="list",
+        timeline=[*run],
+    )

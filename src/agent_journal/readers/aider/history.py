@@ -1,0 +1,282 @@
+"""The chat history: sessions under headings, and what was said in each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from agent_journal import ids, times
+from agent_journal.errors import UnreadableSource
+from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult
+from agent_journal.notes import Kind
+from agent_journal.readers.aider import printed, said
+from agent_journal.readers.aider.blocks import Block, blocks
+from agent_journal.readers.aider.prompts import Prompts
+from agent_journal.readers.aider.signs import HEADING, SOURCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+_BLOCK = 1 << 20
+# A session larger than this is not read: a day of work is a few megabytes.
+_LARGEST = 128 << 20
+_COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
+_LONGEST_TITLE = 80
+
+
+class Piece(NamedTuple):
+    """The text of a session with the line it begins at, and when it began, as written."""
+
+    started: str | None
+    text: str
+    line: int
+
+
+def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+    """Each session as soon as it is whole."""
+    prompts = _prompts(source, note)
+    told: Counter[str] = Counter()
+    is_told = False
+    for piece in _pieces(source, note):
+        if piece.started is not None and not is_told:
+            note(Kind.BAD_TIME, piece.line, "times have no zone and were taken for UTC")
+            is_told = True
+        conversation = _Session(piece, prompts, told, note).conversation()
+        if conversation is not None:
+            yield conversation
+
+
+def _prompts(source: Source, note: Notes) -> Prompts:
+    beside = source.companion(".aider.input.history")
+    try:
+        return Prompts(beside)
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        return Prompts(None)
+
+
+def _pieces(source: Source, note: Notes) -> Iterator[Piece]:
+    """The sessions one after the other; what is before the first heading has lost its own."""
+    line = 0  # the line feed that is put before the file begins no line of it
+    for place, data in enumerate(_stretches(source, note)):
+        text = data.decode("utf-8", "replace")
+        if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
+            note(Kind.BAD_ENCODING, line, "not UTF-8")
+        text = text.replace("\r\n", "\n")
+        if place:
+            heading, _, rest = text.partition("\n")
+            yield Piece(heading.strip(), rest, line)
+        elif text.strip():
+            yield Piece(None, text.removeprefix("\n").removeprefix("\ufeff"), 1)
+        line += text.count("\n")
+
+
+def _stretches(source: Source, note: Notes) -> Iterator[bytes]:
+    """The bytes between headings; the first ones are those before any heading."""
+    mark = b"\n" + HEADING
+    pending = b"\n"
+    with source.open() as stream:
+        while block := stream.read(_BLOCK):
+            *whole, pending = (pending + block).split(mark)
+            yield from (_with_its_end(piece) for piece in whole)
+            if len(pending) > _LARGEST:
+                note(Kind.TOO_LARGE, "", f"a session of more than {_LARGEST:,} bytes")
+                pending = b""
+    yield pending
+
+
+def _with_its_end(piece: bytes) -> bytes:
+    """The line feed before a heading ends the line before it."""
+    return piece + b"\n"
+
+
+class _Session:
+    """One session as it is put together."""
+
+    def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str], note: Notes) -> None:
+        self._piece = piece
+        self._prompts = prompts
+        self._note = note
+        self._at = times.moment(piece.started) if piece.started else None
+        self._blocks = [*blocks(piece.text)]
+        key = piece.started or piece.text[:200]
+        told[key] += 1
+        self._id = ids.made(SOURCE, key, self._first_line(), told[key])
+        self._timeline: list[Message | Event] = []
+        self._facts: dict[str, str] = {}
+        self._model: str | None = None
+        self._open: dict[str, list[ToolCall]] = {}
+        self._last_at = self._at
+        self._command: str | None = None
+
+    def conversation(self) -> Conversation | None:
+        """The session; None if there is nothing in a stretch without a heading."""
+        if self._piece.started is not None and self._at is None:
+            self._note(Kind.BAD_TIME, self._piece.line, f"{self._piece.started[:60]!r}")
+        for block in self._blocks:
+            if block.speaker == "person":
+                self._typed(block)
+            elif block.speaker == "aider":
+                self._printed(block)
+            else:
+                self._said(block)
+        if self._piece.started is None and not self._timeline:
+            return None
+        return Conversation(
+            id=self._id,
+            made_id=True,
+            source=SOURCE,
+            title=_title(self._timeline),
+            started_at=self._at,
+            updated_at=self._last_at if self._last_at != self._at else None,
+            app_version=self._facts.get("version"),
+            model=self._facts.get("model"),
+            cwd=self._facts.get("folder"),
+            shape="list",
+            timeline=self._timeline,
+            extra=self._extra(),
+        )
+
+    def _extra(self) -> dict[str, str]:
+        found = {"edit_format": self._facts.get("edit_format"), "started": self._piece.started}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _first_line(self) -> str | None:
+        """What Aider prints at once when a session begins, which tells sessions of one second apart."""
+        first = self._blocks[0] if self._blocks else None
+        return first.text.split("\n", 1)[0] if first and first.speaker == "aider" else None
+
+    def _new_id(self) -> str:
+        return ids.made(self._id, len(self._timeline))
+
+    def _typed(self, block: Block) -> None:
+        at = self._prompts.time_of(block.text, self._last_at)
+        self._last_at = at or self._last_at
+        command = _COMMAND.match(block.text)
+        self._command = command[1] if command else None
+        self._add(Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=block.text)]))
+
+    def _said(self, block: Block) -> None:
+        message_id = self._new_id()
+        parts = said.parts(block.text, message_id)
+        self._open.clear()  # edits are made, or not, before the model goes on
+        for part in parts:
+            if isinstance(part, ToolCall):
+                self._open.setdefault(str(part.input["file"]), []).append(part)
+        is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == block.text
+        self._add(
+            Message(
+                id=message_id,
+                made_id=True,
+                role="assistant",
+                model=self._model,
+                parts=parts,
+                native=None if is_plain else block.text,
+            )
+        )
+
+    def _printed(self, block: Block) -> None:
+        """Output: what has a place of its own goes there, the rest is a message of Aider or of a command."""
+        held: list[str] = []
+        for line in _with_costs(block.text.split("\n")):
+            if printed.is_usage(line) and self._spent(line):
+                continue
+            fact = printed.fact(line)
+            if fact is None or not self._told(fact, line, held):
+                held.append(line)
+        self._flush(held)
+
+    def _flush(self, held: list[str]) -> None:
+        text = "\n".join(held).strip("\n")
+        held.clear()
+        if not text.strip():
+            return
+        if self._command is not None:
+            result = ToolResult(
+                name="run", output=text, extra={"command": self._command} if self._command else {}
+            )
+            self._add(Message(id=self._new_id(), made_id=True, role="tool", parts=[result]))
+            self._command = None
+        else:
+            self._add(Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)]))
+
+    def _told(self, fact: printed.Fact, line: str, held: list[str]) -> bool:
+        """Put a fact where it belongs; whether its line is told by that."""
+        match fact.kind:
+            case "model":
+                self._model = fact.value
+                self._facts.setdefault("model", fact.value)
+                if fact.more:
+                    self._facts.setdefault("edit_format", fact.more)
+            case "version" | "folder":
+                self._facts.setdefault(fact.kind, fact.value)
+            case "running":
+                self._flush(held)
+                self._command = fact.value
+            case "commit":
+                self._flush(held)
+                data = {"commit": fact.value, "message": fact.more or ""}
+                self._add(Event(id=self._new_id(), made_id=True, name="commit", data=data))
+                return True
+            case "edit":
+                return self._edited(fact.value, line, held)
+        return False
+
+    def _edited(self, file: str, line: str, held: list[str]) -> bool:
+        """Answer the edits of a file that are still open."""
+        calls = self._open.pop(file, [])
+        if not calls:
+            return False
+        self._flush(held)
+        results = [ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls]
+        self._add(Message(id=self._new_id(), made_id=True, role="tool", parts=[*results]))
+        return True
+
+    def _spent(self, line: str) -> bool:
+        """Put tokens with the last answer that has none yet."""
+        for place in range(len(self._timeline) - 1, -1, -1):
+            entry = self._timeline[place]
+            if isinstance(entry, Message) and entry.role == "assistant":
+                if entry.usage is not None:
+                    return False
+                self._timeline[place] = replace(entry, usage=printed.usage(line))
+                return True
+            if isinstance(entry, Message) and entry.role == "user":
+                return False
+        return False
+
+    def _add(self, entry: Message | Event) -> None:
+        self._timeline.append(entry)
+
+
+def _with_costs(lines: list[str]) -> Iterator[str]:
+    """The lines, where the cost that stands below the tokens is put behind them."""
+    held: str | None = None
+    for line in lines:
+        if held is not None:
+            yield f"{held} {line}" if (is_cost := line.startswith("Cost: ")) else held
+            held = None
+            if is_cost:
+                continue
+        if line.startswith("Tokens: ") and "Cost: " not in line:
+            held = line
+        else:
+            yield line
+    if held is not None:
+        yield held
+
+
+def _title(timeline: list[Message | Event]) -> str | None:
+    """The first line of the first prompt that is no command."""
+    for entry in timeline:
+        if isinstance(entry, Message) and entry.role == "user" and isinstance(entry.parts[0], Text):
+            line = entry.parts[0].text.strip().split("\n", 1)[0].strip()
+            if line and not line.startswith(("/", "!")):
+                return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
+    return None
