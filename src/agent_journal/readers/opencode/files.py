@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".json"
 # Lists that belong to a session, in a file of its name.
 _LISTS = ("todo", "session_diff")
+_KNOWN = ("session", "info", "message", "part", "project", *_LISTS)
 
 
 def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
@@ -41,6 +42,10 @@ def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[C
         yield sessions.conversation({}, left)
     if again:
         note(Kind.IGNORED_FILE, "", f"{again} sessions are also in the database beside this folder")
+    for child in source.children():
+        if child.name not in _KNOWN:
+            # `share` among them: its secrets are nobody's business.
+            note.add(Kind.IGNORED_FILE, child.label, "", "it holds no conversation")
 
 
 def _in_database(source: Source) -> set[str]:
