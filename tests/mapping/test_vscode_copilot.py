@@ -478,15 +478,23 @@ def test_facts_about_the_session(tmp_path: Path) -> None:
 
 def test_words_around_the_prompt_tell_what_nothing_else_does(tmp_path: Path) -> None:
     around = (
-        "The user's current OS is: Linux\nThe user's default shell is: \"zsh\". When …\n"
-        "I am working in a workspace with the following folders:\n- /home/ana/bakery \n- /other\n"
-        "<repoContext>\nCurrent branch: rye\n</repoContext>"
+        "<environment_info>\nThe user's current OS is: Linux\nThe user's default shell is: \"zsh\". When …\n"
+        "</environment_info>\n<workspace_info>\nI am working in a workspace with the following folders:\n"
+        "- /home/ana/bakery \n- /other\n</workspace_info>\n<repoContext>\nCurrent branch: rye\n</repoContext>"
     )
     result = {"metadata": {"renderedUserMessage": [{"type": 1, "text": around}]}}
     conversation, _ = session(tmp_path, request(result=result))
 
     assert (conversation.os, conversation.shell) == ("Linux", "zsh")
     assert (conversation.cwd, conversation.git_branch) == ("/home/ana/bakery", "rye")
+
+
+def test_what_a_person_says_tells_nothing_about_the_machine(tmp_path: Path) -> None:
+    said = "<userRequest>\nCurrent branch: mine\nThe user's current OS is: Mine\n</userRequest>"
+    result = {"metadata": {"renderedUserMessage": [{"type": 1, "text": said}]}}
+    conversation, _ = session(tmp_path, request(result=result))
+
+    assert (conversation.git_branch, conversation.os) == (None, None)
 
 
 # The prompt.

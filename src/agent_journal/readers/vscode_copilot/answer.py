@@ -59,7 +59,7 @@ class Answer:
         self._told: list[str] = []
         self._blank = ""
         self._place = 0
-        self._silent = 0
+        self._silent = self._looked = 0
         self._next_round = 0
         for self._place, raw in enumerate(response):
             self._add(self._place, raw)
@@ -203,8 +203,9 @@ class Answer:
 
     def _call_what_is_due(self) -> None:
         """Tell calls of which nothing was shown, before what was said or thought after them."""
-        if not self._unshown:
+        if not self._unshown or self._looked > _PATIENCE:
             return
+        self._looked += 1
         self._end_text()
         told = "".join(self._told)
         while self._silent < len(self._rounds) and (self._rounds[self._silent].text or "").strip() in told:
@@ -268,17 +269,21 @@ class Answer:
         for one in self._rounds:
             if one.calls:
                 one.fields.drop("toolCalls")
-            if (
-                one.thought in self._shown_thoughts
-                and (thinking := one.fields.nested("thinking")) is not None
-            ):
-                thinking.drop("text")
-                one.fields.rest()
+            if one.thought in self._shown_thoughts:
+                _without_thought(one)
             if one.text is not None and in_vain < _PATIENCE:
                 if one.text.strip() in told:
                     one.fields.drop("response")
                 else:
                     in_vain += 1
+
+
+def _without_thought(one: Round) -> None:
+    """Leave what else is said about a thought in its round."""
+    thinking = one.fields.nested("thinking")
+    if thinking is not None:
+        thinking.drop("text")
+        one.fields.rest()
 
 
 def _reasoning(one: Round, thought: str) -> Reasoning:

@@ -13,6 +13,7 @@ from agent_journal.readers.vscode_copilot import places
 from agent_journal.readers.vscode_copilot.signs import INDEX
 
 if TYPE_CHECKING:
+    from agent_journal.database import Database
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
     from agent_journal.source import Source
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _FOLDERS = ("chatSessions", "emptyWindowChatSessions", "transferredChatSessions")
 _TRANSCRIPTS = "transcripts"
 STATE_FILE = "state.vscdb"
-VALUE = "SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?"
 
 
 def is_stored(source: Source) -> bool:
@@ -88,10 +88,21 @@ def folder_of(found: Bag) -> str | None:
 
 def item(file: Source, key: str) -> Any:
     """The value of a key in the editor's store, as bytes; None if there is none."""
+    if _glimpsed(file, key) is None and not database.has_wal(file):
+        return None  # most stores have none, and need not be copied
     with database.opened(file) as state:
-        if "ItemTable" not in state.tables:
-            return None
-        return next(state.rows(VALUE, key), (None,))[0]
+        return _value(state, key)
+
+
+def _glimpsed(file: Source, key: str) -> Any:
+    with database.glanced(file) as state:
+        return _value(state, key)
+
+
+def _value(state: Database, key: str) -> Any:
+    if "ItemTable" not in state.tables:
+        return None
+    return next(state.rows("SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?", key), (None,))[0]
 
 
 def index_entry(source: Source, session_id: str, note: Notes) -> Bag:
@@ -100,9 +111,8 @@ def index_entry(source: Source, session_id: str, note: Notes) -> Bag:
     if file is None:
         return {}
     try:
-        # The editor keeps no -wal beside it, and the title is not worth a copy of the whole file.
-        with database.glanced(file) as state:
-            found = next(state.rows(VALUE, INDEX), (None,))[0] if "ItemTable" in state.tables else None
+        # The editor keeps no -wal beside it, and a title is not worth a copy of the whole file.
+        found = _glimpsed(file, INDEX)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 EDITOR = "vscode"
-# What the editor tells the model with each prompt, in words.
-_BRANCH = re.compile(r"^Current branch: (\S+)", re.MULTILINE)
-_SYSTEM = re.compile(r"^The user's current OS is: (.+)", re.MULTILINE)
-_SHELL = re.compile(r'^The user\'s default shell is: "([^"\n]+)"', re.MULTILINE)
-_FOLDER = re.compile(r"^I am working in a workspace with the following folders?:\s*\n- (.+)", re.MULTILINE)
+# What the editor tells the model with each prompt: in which element, behind which words, up to what.
+_BRANCH = ("repoContext", "Current branch: ", "\n")
+_SYSTEM = ("environment_info", "The user's current OS is: ", "\n")
+_SHELL = ("environment_info", "The user's default shell is: \"", '"')
+_FOLDER = ("workspace_info", "I am working in a workspace with the following folders:\n- ", "\n")
 
 TakenBack = list[tuple[int, list[Any]]]
 
@@ -168,10 +167,17 @@ class Story:
         """When the last thing was said."""
         return next((entry.at for entry in reversed(self.timeline) if entry.at), None)
 
-    def told(self, words: re.Pattern[str]) -> str | None:
+    def told(self, words: tuple[str, str, str]) -> str | None:
         """What the model was first told in these words."""
-        found = (words.search(text) for text in self._rendered)
-        return next((match[1].strip() for match in found if match), None)
+        element, before, behind = words
+        elements = (_between(text, f"<{element}>", f"</{element}>") for text in self._rendered)
+        found = (_between(text, before, behind).strip() for text in elements)
+        return next(filter(None, found), None)
+
+
+def _between(text: str, before: str, behind: str) -> str:
+    """What stands between two texts, or up to the end; nothing if the first is not there."""
+    return text.partition(before)[2].partition(behind)[0]
 
 
 def _requests(fields: Fields, taken_back: TakenBack) -> Iterator[tuple[str, Any, bool]]:
