@@ -23,7 +23,7 @@ LAYERS = [
     {"source", "zipped", "inflating"},
     {"encoding", "fields", "tree", "files", "database", "spill", "yamltext"},
     {"jsonstream", "tables"},
-    {"peek", "transforms"},
+    {"peek", "transforms", "validate"},
     {"readers", "writers"},
     {"pipeline", "output", "signing"},
     {"api"},

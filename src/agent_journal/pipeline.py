@@ -54,7 +54,11 @@ def units(location: str, note: Notes, from_format: str | None = None) -> Iterato
     A single file that nobody claims is an error. In a folder such a file is noted, and it is an error
     only if nothing else was found.
     """
-    source = open_source(location)
+    yield from units_of(open_source(location), note, from_format)
+
+
+def units_of(source: Source, note: Notes, from_format: str | None = None) -> Iterator[Unit]:
+    """The same for a source that is open."""
     forced = parse_format(from_format) if from_format else None
     if not source.is_folder:
         yield _unit(source, forced)
@@ -64,7 +68,7 @@ def units(location: str, note: Notes, from_format: str | None = None) -> Iterato
         found = True
         yield unit
     if not found:
-        raise UnknownFormat(location, "no file in it has a known layout", len(readers.discover()))
+        raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
 
 def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:

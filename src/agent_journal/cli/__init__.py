@@ -7,6 +7,7 @@ import sys
 VERBS = {
     "convert": "Write conversations from any source in any format",
     "cook": "Turn API traces into a deduplicated graph of requests",
+    "validate": "Check conversations against the unified schema and its rules",
     "record": "Sign agent records, and verify that they are unchanged",
     "formats": "List what can be read and what can be written",
     "dev": "Tools for adding a source",

@@ -22,6 +22,7 @@ INFO = ReaderInfo(
     revision=1,
     names={"unified": "chatgpt", "pam": "chatgpt", "record": "chatgpt"},
     tool_kinds=TOOL_KINDS,
+    required=("conversation_id", "created_at", "messages"),
     evidence="exports and captures from 2023 to July 2026 as described by several open readers of them; "
     "no documentation by the vendor; verified November 2026",
 )

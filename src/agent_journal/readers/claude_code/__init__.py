@@ -33,6 +33,7 @@ INFO = ReaderInfo(
     homes=("~/.claude/projects/**/*.jsonl", "~/.config/claude/projects/**/*.jsonl"),
     companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*"),
     tool_kinds=TOOL_KINDS,
+    required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
     resume="claude --resume {id}",
     evidence=(
         "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "

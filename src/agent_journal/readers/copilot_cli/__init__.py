@@ -52,6 +52,7 @@ INFO = ReaderInfo(
         "*/session-store.db*",
     ),
     tool_kinds=TOOL_KINDS,
+    required=("messages[].timestamp", "messages[].content"),
     raw_field="transformedContent",
     resume="copilot --resume {id}",
     evidence=(

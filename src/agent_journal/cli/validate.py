@@ -1,0 +1,129 @@
+"""`aj validate`: whether conversations hold what the unified schema and its rules demand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from agent_journal import jsonstream, pipeline, validate
+from agent_journal.cli._notes import NotePrinter
+from agent_journal.cli._run import FAILED, PARTLY
+from agent_journal.cli._say import safe, say
+from agent_journal.errors import AgentJournalError, UnreadableSource
+from agent_journal.model import Conversation
+from agent_journal.notes import Kind, Notes
+from agent_journal.output import new_run
+from agent_journal.peek import Peek
+from agent_journal.source import open_source
+from agent_journal.writers._encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.source import Source
+    from agent_journal.writers import Run
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "--level",
+    type=click.Choice(validate.LEVELS),
+    default="standard",
+    show_default=True,
+    help="lenient: the schema alone; standard: also data quality; strict: also warnings fail.",
+)
+@click.option(
+    "-f",
+    "--from",
+    "from_format",
+    metavar="SOURCE",
+    help="What the input is, if it cannot be told: NAME or NAME@VERSION.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation.")
+def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str | None, as_json: bool) -> int:
+    """Check unified JSON as it is, and conversations of any source as the unified JSON they become."""
+    printer = NotePrinter(everything=False)
+    notes = Notes(sink=printer)
+    run = new_run(Notes())  # what writing them would note is no news here
+    count = bad = 0
+    for file, document, required in _documents(inputs, from_format, run, notes):
+        result = validate.check(document, level, run.started_at, required)
+        _show(file, result, as_json=as_json)
+        count += 1
+        bad += not result.valid
+    printer.finish(notes)
+    if not count:
+        say("aj: nothing to validate: the input holds no conversation that could be read")
+        return FAILED
+    if not as_json:
+        click.echo(f"{count - bad} of {count} valid ({level})")
+    if bad:
+        return FAILED
+    return PARTLY if notes.damaged else 0
+
+
+def _documents(
+    inputs: tuple[str, ...], from_format: str | None, run: Run, notes: Notes
+) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    """File, document and what its platform requires, for each conversation."""
+    for location in inputs:
+        try:
+            source = open_source(location)
+            if from_format is None and _is_unified(source):
+                yield from _as_they_are(source, notes)
+            else:
+                yield from _as_they_become(source, from_format, run, notes)
+        except UnreadableSource as error:
+            if len(inputs) == 1:
+                raise
+            notes.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        except AgentJournalError as error:
+            if len(inputs) == 1:
+                raise
+            notes.add(Kind.UNREADABLE_FILE, location, "", str(error))
+
+
+def _is_unified(source: Source) -> bool:
+    return not source.is_folder and any(validate.is_unified(record) for record in Peek(source).records)
+
+
+def _as_they_are(source: Source, notes: Notes) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    from agent_journal import readers  # noqa: PLC0415
+
+    infos = [reader.INFO for reader in readers.discover().values()]
+    for _, document in jsonstream.values(source, notes.about(source.label)):
+        platform = document.get("platform") if isinstance(document, dict) else None
+        name = platform.get("name") if isinstance(platform, dict) else None
+        # Several sources may go by one name there: what all of them must have.
+        known = [set(info.required) for info in infos if name and info.names.get("unified") == name]
+        yield source.label, document, tuple(sorted(set.intersection(*known))) if known else ()
+
+
+def _as_they_become(
+    source: Source, from_format: str | None, run: Run, notes: Notes
+) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    from agent_journal.writers.unified.envelope import document  # noqa: PLC0415
+
+    for unit in pipeline.units_of(source, notes, from_format):
+        for item in pipeline.read_unit(unit, notes):
+            if isinstance(item, Conversation):
+                yield (
+                    unit.source.label,
+                    msgspec.json.decode(encode(document(item, run))),
+                    unit.reader.INFO.required,
+                )
+
+
+def _show(file: str, result: validate.Result, *, as_json: bool) -> None:
+    if as_json:
+        found = {"file": file, "conversation": result.conversation, "valid": result.valid}
+        click.echo(json.dumps({**found, "errors": result.errors, "warnings": result.warnings}))
+        return
+    click.echo(safe(f"{file}: {result.conversation}: {'valid' if result.valid else 'NOT VALID'}"))
+    for kind, lines in (("error", result.errors), ("warning", result.warnings)):
+        for line in lines:
+            click.echo(safe(f"  {kind}: {line}".replace("\n", "\\n")))
