@@ -157,7 +157,7 @@ def test_what_is_no_object_is_not_valid(value: Any) -> None:
 
 def test_wrong_types_everywhere_are_errors_never_exceptions() -> None:
     odd: Any
-    for name in document():
+    for name in document().keys() - {"session"}:
         for odd in (
             None,
             7,
