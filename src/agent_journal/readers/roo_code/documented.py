@@ -49,6 +49,7 @@ class _Session:
         self._name = name
         self._id = _first_text(fields, _IDS)
         self._made = 0
+        self._ids: set[str] = set()
 
     def conversation(self) -> Conversation:
         fields = self._fields
@@ -160,8 +161,12 @@ class _Session:
 
     def _message_id(self, fields: Fields) -> tuple[str, bool]:
         stated = fields.text("id") or fields.text("message_id")
-        if stated:
+        if stated and stated not in self._ids:
+            self._ids.add(stated)
             return stated, False
+        if stated:
+            fields.note(Kind.DUPLICATE_ID, fields.where, stated)
+            fields.keep("id", stated)
         self._made += 1
         return ids.made(self._name, self._id, self._made), True
 

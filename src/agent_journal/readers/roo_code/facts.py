@@ -50,6 +50,7 @@ class Facts:
         self.model = self.item.text("modelId")
         self.files_in_context = self.metadata.items("files_in_context")
         self.extension: str | None = None
+        self.context_history: list[Any] = []
         self._seen: list[str] = []
         self._first_shown: str | None = None
         self._note = note
@@ -151,7 +152,11 @@ class Facts:
 
     def rest(self) -> Bag:
         """What nobody took, under the names of the files."""
-        left = {"history_item": self.item.rest(), "task_metadata": self.metadata.rest()}
+        left = {
+            "history_item": self.item.rest(),
+            "task_metadata": self.metadata.rest(),
+            "context_history": self.context_history,
+        }
         return {name: value for name, value in left.items() if value}
 
 

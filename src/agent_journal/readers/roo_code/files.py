@@ -10,6 +10,7 @@ from agent_journal.notes import Kind
 from agent_journal.peek import Peek
 from agent_journal.readers.roo_code.names import (
     API_FILE,
+    CONTEXT_FILE,
     EXTENSIONS,
     ITEM_FILE,
     METADATA_FILE,
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
-_NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA}
+CONTEXT = "context"
+_NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA, CONTEXT_FILE: CONTEXT}
 # Where all tasks are listed: before each had a file of its own for that, and in Cline still.
 _INDEXES = (("..", "_index.json"), ("..", "..", "state", "taskHistory.json"))
 _MODES = ("..", "..", "settings", "custom_modes.yaml")
@@ -45,6 +47,7 @@ class Files:
                 if (file := self._beside(name)) is not None:
                     self._found[kind] = file
             self._find_old()
+            self._note_others()
         elif (alone := kind_of(Peek(source))) is not None:
             self._found[alone] = source
         if not self._found:
@@ -66,6 +69,12 @@ class Files:
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
             return None
+
+    def _note_others(self) -> None:
+        """Name what else lies in the folder; checkpoints are a repository of the files worked on."""
+        for child in self._source.children():
+            if child.name not in _NAMES and child.name != OLD_FILE:
+                self._note.add(Kind.IGNORED_FILE, child.label, "", "a folder" if child.is_folder else "")
 
     def note_of(self, kind: str) -> Notes:
         """Notes about one of the files."""

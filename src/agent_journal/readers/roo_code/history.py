@@ -19,6 +19,8 @@ from agent_journal.readers.roo_code import markup, spent
 from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent_journal.model import Part, Role, Usage
     from agent_journal.notes import Notes
 
@@ -42,14 +44,16 @@ class Said(NamedTuple):
 class History:
     """Makes a message of each record, and remembers what later ones refer to."""
 
-    def __init__(self, task_id: str, note: Notes, *, is_native: bool = False) -> None:
+    def __init__(
+        self, task_id: str, note: Notes, taken: Iterable[str] = (), *, is_native: bool = False
+    ) -> None:
         self.modes: list[str] = []
         self.folder: str | None = None
         self.by_place = 0
         """How many results were linked to their calls by where they stand."""
         self._task_id = task_id
         self._note = note
-        self._ids: set[str] = set()
+        self._ids = set(taken)
         self._model: str | None = None
         self._is_native = is_native
         self._calls: list[ToolCall] = []
@@ -210,7 +214,7 @@ class History:
         for place, part in enumerate(parts):
             if part.__class__ is ToolCall:
                 if part.call_id is None:
-                    parts[place] = replace(part, call_id=ids.uuid5(f"{message_id}:{place}"))
+                    parts[place] = replace(part, call_id=f"{message_id}:{place}")
                 calls.append(parts[place])
 
     def _prompt(self, raw: list[Any], where: str) -> tuple[list[Part], str | None]:

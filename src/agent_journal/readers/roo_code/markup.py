@@ -7,12 +7,9 @@ beside them they still write.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agent_journal.readers.roo_code.names import XML_TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NAMES = "|".join(sorted(XML_TOOLS, key=len, reverse=True))
 _CALL = re.compile(rf"<({_NAMES})>")
@@ -94,11 +91,9 @@ def _between(text: str, mark: str, end: str) -> str | None:
     return inner if found and closed and inner and "\n" not in inner else None
 
 
-def pieces(text: str) -> Iterator[str | Call | Thought]:
+def pieces(text: str) -> list[str | Call | Thought]:
     """What a model's text consists of: prose, thoughts in tags, and tool calls as XML. White space may go."""
-    if "</" not in text:
-        yield text
-        return
+    found: list[str | Call | Thought] = []
     done = searched = failures = 0
     while failures < _PATIENCE and (opening := _CALL.search(text, searched)) is not None:
         read = _call(text, opening)
@@ -106,25 +101,28 @@ def pieces(text: str) -> Iterator[str | Call | Thought]:
             searched, failures = opening.end(), failures + 1
             continue
         call, end = read
-        yield from _prose(text[done : opening.start()])
-        yield call
+        _add_prose(found, text[done : opening.start()])
+        found.append(call)
         done = searched = end
-    yield from _prose(text[done:]) if done else _prose(text, whole=True)
+    if not done and _THOUGHTS not in text:
+        return [text]
+    _add_prose(found, text[done:])
+    return found
 
 
-def _prose(text: str, *, whole: bool = False) -> Iterator[str | Thought]:
+def _add_prose(found: list[str | Call | Thought], text: str) -> None:
+    """Put prose at the end, and thoughts that stand in it."""
     done = 0
     while (start := text.find(_THOUGHTS, done)) >= 0:
         end = text.find(_END_OF_THOUGHTS, start)
         if end < 0:
             break
         if before := text[done:start].strip():
-            yield before
-        yield Thought(text[start + len(_THOUGHTS) : end].strip())
+            found.append(before)
+        found.append(Thought(text[start + len(_THOUGHTS) : end].strip()))
         done = end + len(_END_OF_THOUGHTS)
-    rest = text[done:] if whole and not done else text[done:].strip()
-    if rest:
-        yield rest
+    if rest := text[done:].strip():
+        found.append(rest)
 
 
 def _call(text: str, opening: re.Match[str]) -> tuple[Call, int] | None:

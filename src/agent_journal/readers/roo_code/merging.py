@@ -92,19 +92,25 @@ class Turns:
         self.turn_of: list[int] = []
         self._answered: set[int] = set()
         self._thought: set[int] = set()
+        self._prompts: list[int] = []
+        self._entries = entries
         turn = 0
-        for entry in entries:
+        for place, entry in enumerate(entries):
             if not isinstance(entry, Said):
                 turn += entry.name == REQUEST
-            elif entry.message.role == "assistant" and not entry.message.hidden:
-                self._answered.add(turn)
-                if any(part.__class__ is Reasoning for part in entry.message.parts):
-                    self._thought.add(turn)
+            elif not entry.message.hidden:
+                self._learn(entry, place, turn)
             self.turn_of.append(turn)
-        self._prompts = [place for place, entry in enumerate(entries) if _is_prompt(entry)]
-        self._entries = entries
         self.answered = [turn in self._answered for turn in self.turn_of]
         """Of each entry, whether what the model said in its turn is among what went to and from the model."""
+
+    def _learn(self, said: Said, place: int, turn: int) -> None:
+        if said.message.role != "assistant":
+            self._prompts.append(place)
+            return
+        self._answered.add(turn)
+        if any(part.__class__ is Reasoning for part in said.message.parts):
+            self._thought.add(turn)
 
     def has_thoughts(self, place: int) -> bool:
         """Whether what the model thought in the turn of an entry is there too."""
@@ -122,10 +128,6 @@ class Turns:
             return True
         # The extensions replace what a person mentions; then the words differ, but they are marked.
         return self.turn_of[at] <= self.turn_of[place] + 1 and any(is_marked for _, is_marked in texts)
-
-
-def _is_prompt(entry: Entry) -> bool:
-    return entry.__class__ is Said and entry.message.role != "assistant" and not entry.message.hidden
 
 
 def _texts(prompt: Entry) -> Iterator[tuple[str, bool]]:

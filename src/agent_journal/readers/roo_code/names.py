@@ -15,6 +15,8 @@ API_FILE, UI_FILE, ITEM_FILE, METADATA_FILE = (
 )
 # The first versions had one file of this name for what is shown, and some for what went to the model.
 OLD_FILE = "claude_messages.json"
+# What Cline has taken out of the model's view, and when.
+CONTEXT_FILE = "context_history.json"
 SESSION_SUFFIX = ".messages.json"
 
 ROO, CLINE, KILO = "roo-code", "cline", "kilo-code"
@@ -44,17 +46,12 @@ HOMES = (
     "~/.cline/data/sessions/*",
 )
 
-# What the extensions keep beside their tasks: indexes, settings, the repositories of checkpoints.
+# What the extensions keep beside their tasks: indexes and settings.
 COMPANIONS = (
     "*/tasks/_index.json",
     "*/state/taskHistory.json",
     "*/settings/custom_modes.yaml",
     "*/settings/*mcp_settings.json",
-    "*/tasks/*/checkpoints/*",
-    f"*/tasks/*/{API_FILE}.*",
-    f"*/tasks/*/{UI_FILE}.*",
-    "*/tasks/*/context_history.json",
-    "*/tasks/*/focus_chain*.md",
 )
 
 TOOL_KINDS: dict[str, ToolKind] = {

@@ -27,11 +27,14 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
         yield _conversation(source, note, name)
         return
     for file in source.children():
-        if not file.is_folder and file.name.endswith(SESSION_SUFFIX):
-            try:
-                yield _conversation(file, note.about(file.label), name)
-            except UnreadableSource as error:
-                note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        if file.is_folder or not file.name.endswith(SESSION_SUFFIX):
+            if file.name != f"{source.name}.json":
+                note.add(Kind.IGNORED_FILE, file.label, "", "a folder" if file.is_folder else "")
+            continue
+        try:
+            yield _conversation(file, note.about(file.label), name)
+        except UnreadableSource as error:
+            note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
 def _conversation(file: Source, note: Notes, name: str) -> Conversation:

@@ -11,7 +11,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import facts, merging, shown, spent
-from agent_journal.readers.roo_code.files import Files
+from agent_journal.readers.roo_code.files import CONTEXT, Files
 from agent_journal.readers.roo_code.history import History, Said
 from agent_journal.readers.roo_code.signs import API, UI
 from agent_journal.readers.roo_code.usual import Usual
@@ -37,12 +37,13 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     task_id = known.task_id or _made_id(name, records, raw_said)
     if known.task_id is None:
         note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
-    history = History(task_id, files.note_of(API))
+    history = History(task_id, files.note_of(API), (record.id for record in records))
     said = [one for index, record in raw_said if (one := history.said(record, index)) is not None]
     merged = Timeline(records, said, files.note_of(UI))
     timeline = merged.entries()
     _count_totals(timeline, known.total(f"{task_id}:total"))
     _note_guesses(history.by_place + merged.by_place, note)
+    known.context_history = [record for _, record in files.history(CONTEXT)]
     known.learn(history.modes or _modes_shown(records), history.folder, records)
     return _conversation(name, task_id, known, timeline)
 
