@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from agent_journal import ids
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
-from agent_journal.notes import Kind
+from agent_journal.notes import Kind, Notes
+from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import facts, merging, shown, spent
 from agent_journal.readers.roo_code.files import CONTEXT, Files
 from agent_journal.readers.roo_code.history import History, Said
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_journal.model import Event, Usage
-    from agent_journal.notes import Notes
     from agent_journal.readers.roo_code.shown import Record
     from agent_journal.source import Source
 
@@ -52,9 +53,12 @@ def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -
     """An id for a task of which none is known: of when it began and of its first words."""
     if records:
         return ids.made(name, records[0].id, records[0].text)
-    first = raw[0][1] if raw else None
-    record = first.as_record() if isinstance(first, Usual) else first
-    return ids.made(name, str(record)[:1000])
+    texts: list[str | None] = []
+    for _, value in raw[:2]:
+        record = value.as_record() if isinstance(value, Usual) else value
+        content = Fields(record, Notes(), "").look("content") if record.__class__ is dict else None
+        texts += [contents.text_of(block) for block in contents.blocks_of(content)]
+    return ids.made(name, texts)
 
 
 def _conversation(
