@@ -93,9 +93,9 @@ def test_lines_that_are_messages_become_one_conversation(checkout: Path) -> None
 
 
 def test_a_keyword_is_no_module_name(checkout: Path) -> None:
-    assert new_reader(checkout, "continue", "tea.json").returncode == 0
-    assert (checkout / "src/agent_journal/readers/continue_dev.py").exists()
-    assert (checkout / "tests/readers/continue/first/tea.json").exists()
+    assert new_reader(checkout, "yield", "tea.json").returncode == 0
+    assert (checkout / "src/agent_journal/readers/yield_dev.py").exists()
+    assert (checkout / "tests/readers/yield/first/tea.json").exists()
 
 
 @pytest.mark.parametrize(
