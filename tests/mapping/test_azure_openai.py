@@ -259,6 +259,23 @@ def test_bodies_of_the_responses_api(tmp_path: Path) -> None:
     assert 2500 == document["messages"][2]["metadata"]["duration_ms"]
 
 
+def test_request_and_response_may_be_logged_one_by_one(tmp_path: Path) -> None:
+    sent, came = apim_log(), apim_log(timestamp="2026-01-05T08:00:02Z")
+    del sent["responseBody"], came["requestBody"]
+    document = unified(tmp_path, came, sent).only
+
+    assert ["Be brief.", "Hello?", "Hi."] == [
+        message["content"][0]["text"] for message in document["messages"]
+    ]
+
+
+def test_a_call_that_is_logged_twice_counts_once(tmp_path: Path) -> None:
+    done = unified(tmp_path, apim_log(), apim_log())
+
+    assert 3 == len(done.only["messages"])
+    assert 1 == len(done.noted(Kind.REPEATED_RECORD))
+
+
 def test_tool_calls_and_results_are_blocks(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "sky"}'}}
     sent = [

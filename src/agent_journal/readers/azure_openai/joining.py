@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import times
 from agent_journal.notes import Kind
 from agent_journal.readers.azure_openai.columns import glance, moment
-from agent_journal.readers.azure_openai.names import CORRELATION, TIMES
+from agent_journal.readers.azure_openai.names import IDS, TIMES
 from agent_journal.readers.azure_openai.rows import Placed
 from agent_journal.spill import Grouped
 
@@ -25,9 +25,10 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
     for place, row in enumerate(rows):
         known = next((found for name in TIMES if (found := _epoch_ms(glance(row.values, name)))), None)
         at = at if known is None else known
-        group = glance(row.values, CORRELATION)
+        ids = (glance(row.values, name) for name in IDS)
+        group = next((each for each in ids if each.__class__ is str), f"\0{place}")
         try:
-            grouped.add(group if group.__class__ is str else f"\0{place}", at, row)
+            grouped.add(group, at, row)
         except RecursionError:
             note(Kind.BAD_RECORD, row.where, "nested too deeply")
     for _, values in grouped.groups(by_order=True):

@@ -10,6 +10,8 @@ SOURCE = "azure-openai"
 PROPERTIES = "properties"
 NESTED = (PROPERTIES, "customdimensions", "responseheaders")
 CORRELATION = "correlationid"
+# What the rows of a call have in common.
+IDS = (CORRELATION, "requestid", "apimrequestid")
 SEQUENCE = "sequencenumber"
 DEPLOYMENT = "deploymentname"
 DIAGNOSED_DEPLOYMENT = "modeldeploymentname"
