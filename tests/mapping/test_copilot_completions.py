@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_journal import ids, readers, writers
+from agent_journal import ids, readers, validate, writers
 from agent_journal.model import Conversation, Event
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
@@ -211,8 +211,14 @@ def test_suggestions_for_one_prompt_stand_beside_each_other(tmp_path: Path) -> N
 # Required fields: timestamp, completion text, file path.
 
 
-def test_required_fields() -> None:
-    assert ("messages[].timestamp", "messages[].content") == readers.get("copilot-completions").INFO.required
+def test_required_fields(tmp_path: Path) -> None:
+    required = readers.get("copilot-completions").INFO.required
+    now = "2027-01-01T00:00:00.000Z"
+
+    assert ("messages[].timestamp", "messages[].content[].code", "context.custom.file") == required
+    assert [] == validate.check(only(tmp_path), "standard", now, required).errors
+    without_file = validate.check(only(tmp_path, file=None), "standard", now, required)
+    assert ["Missing context.custom.file"] == without_file.errors
 
 
 @pytest.mark.parametrize("name", ["timestamp", "completion", "file"])

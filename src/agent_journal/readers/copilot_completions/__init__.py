@@ -23,7 +23,7 @@ INFO = ReaderInfo(
     revision=1,
     names={"unified": PLATFORM, "pam": "copilot"},
     # Events are collected, and reports downloaded, by whoever has a use for them: they have no home.
-    required=("messages[].timestamp", "messages[].content"),
+    required=("messages[].timestamp", "messages[].content[].code", "context.custom.file"),
     evidence="events as the mapping to the unified schema describes them; the metrics API (closed in April "
     "2026), its predecessor and the reports that replace it as GitHub documents them, with samples of the "
     "viewer for them; verified November 2026",
