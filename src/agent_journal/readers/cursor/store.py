@@ -91,11 +91,8 @@ class Store:
         root = self._blob(root_id) if isinstance(root_id, str) and root_id else None
         if root is None:
             self._note(Kind.MISSING_FILE, "meta", f"the blob of the newest state: {str(root_id)[:64]!r}")
-        reached = (
-            []
-            if root is None
-            else [(blob.hash, self._entry(blob, chat_id)) for blob in blobs.messages(root, self._blob)]
-        )
+        found = () if root is None else blobs.messages(root, self._blob)
+        reached = [(blob.hash, self._entry(blob, chat_id)) for blob in found]
         asked = sum(_is_asked(entry) for _, entry in reached)
         is_shown = root is None or blobs.count_turns(root) > asked
         for entry in self._in_order(reached, chat_id, is_shown=is_shown):
