@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Speaker = Literal["person", "aider", "model"]
 _TYPED, _PRINTED, _END = "####", ">", "  "
+_MARKS = ("#", ">")
 # What Aider prints and no model quotes.
 _KNOWN = ("> Tokens: ", "> Applied edit to ", "> Commit ", "> Aider v", "> Main model: ", "> Add ")
 
@@ -41,7 +42,7 @@ def blocks(text: str) -> Iterator[Block]:
         if not held:
             start = number
         speaker = now
-        held.append(_unmarked(line, now))
+        held.append(line if now == "model" else _unmarked(line, now))
     yield from _block(speaker, held, start)
 
 
@@ -53,8 +54,6 @@ def _block(speaker: Speaker, lines: list[str], start: int) -> Iterator[Block]:
 
 
 def _unmarked(line: str, speaker: Speaker) -> str:
-    if speaker == "model":
-        return line
     mark = _TYPED if speaker == "person" else _PRINTED
     plain = line.removesuffix(_END)
     return plain.removeprefix(mark).removeprefix(" ") if plain.startswith(mark) else plain
@@ -73,6 +72,8 @@ class _Strict:
 
     def speaker(self, line: str) -> Speaker:
         """Who wrote a line, given those before it."""
+        if self._last == "model" and line[:1] not in _MARKS and not self._is_open:
+            return "model"  # as most lines are
         is_free, self._is_free = self._is_free, False
         is_ended = line.endswith(_END)
         if line.startswith(_TYPED) and is_ended:

@@ -19,6 +19,11 @@ _EDIT = re.compile(
 )
 _FOLDER = re.compile(r"(?:Cur|Git) working dir: (.+)\Z")
 _RUNNING = re.compile(r"Running (.+)\Z")
+# What the lines that are looked for begin with: most lines begin otherwise.
+_BEGINNINGS = (
+    *("Aider v", "Main model: ", "Model: ", "Models: ", "Commit ", "Cur working dir: ", "Git working dir: "),
+    *("Applied edit to ", "Did not apply edit to ", "Skipping edits to ", "Creating empty file ", "Running "),
+)
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 _LONGEST = 2_000
 
@@ -33,7 +38,7 @@ class Fact(NamedTuple):
 
 def fact(line: str) -> Fact | None:
     """The fact in a line, if it is one of those that are looked for."""
-    if len(line) > _LONGEST:
+    if not line.startswith(_BEGINNINGS) or len(line) > _LONGEST:
         return None
     for kind, pattern in _FACTS.items():
         if found := pattern.match(line):

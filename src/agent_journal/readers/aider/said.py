@@ -41,6 +41,9 @@ def _numbered(text: str, name: str) -> Iterator[Part]:
 
 def _thoughts(text: str) -> Iterator[Text | Reasoning]:
     """The answer, and the thoughts that stand before it under a line of their own."""
+    if "► **THINKING**" not in text:
+        yield from _text(text)
+        return
     start = 0
     while thinking := _THINKING.search(text, start):
         yield from _text(text[start : thinking.start()])
