@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 Entry: TypeAlias = Message | Event
+_LONGEST_TITLE = 80
 
 
 def messages(conversation: Conversation) -> Iterator[Message]:
@@ -183,6 +184,14 @@ def arguments(call: ToolCall) -> Any:
 def plain_text(message: Message) -> str:
     """What was said in a message: its text parts, one below the other."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+def title_from(texts: Iterable[str]) -> str | None:
+    """A title for what has none: the first line of the first text that says something, cut if it is long."""
+    for text in texts:
+        if line := text.strip().partition("\n")[0].rstrip():
+            return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
+    return None
 
 
 def usages(timeline: Iterable[Entry]) -> list[Usage]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times
+from agent_journal import ids, times, tree
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
@@ -27,7 +27,6 @@ _BLOCK = 1 << 20
 # A session larger than this is not read: a day of work is a few megabytes.
 _LARGEST = 128 << 20
 _COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
-_LONGEST_TITLE = 80
 
 
 class Piece(NamedTuple):
@@ -273,10 +272,7 @@ def _with_costs(lines: list[str]) -> Iterator[str]:
 
 
 def _title(timeline: list[Message | Event]) -> str | None:
-    """The first line of the first prompt that is no command."""
-    for entry in timeline:
-        if isinstance(entry, Message) and entry.role == "user" and isinstance(entry.parts[0], Text):
-            line = entry.parts[0].text.strip().split("\n", 1)[0].strip()
-            if line and not line.startswith(("/", "!")):
-                return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
-    return None
+    """The first prompt that is no command."""
+    typed = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
+    texts = (tree.plain_text(message) for message in typed)
+    return tree.title_from(text for text in texts if not text.lstrip().startswith(("/", "!")))

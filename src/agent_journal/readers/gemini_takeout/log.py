@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 30 * 60 * 1000
 _DAY_MS = 24 * 60 * 60 * 1000
-_LONGEST_TITLE = 80
 
 
 class Kept(NamedTuple):
@@ -174,12 +173,6 @@ def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, n
 
 
 def _title(timeline: list[Entry]) -> str | None:
-    """The log has no titles: the first line of the first prompt stands for one."""
-    said = (
-        tree.plain_text(entry) for entry in timeline if isinstance(entry, Message) and entry.role == "user"
-    )
-    first = next((text for text in said if text.strip()), None)
-    if first is None:
-        return None
-    line = first.strip().split("\n", 1)[0].strip()
-    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
+    """The log has no titles: the first prompt stands for one."""
+    said = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
+    return tree.title_from(map(tree.plain_text, said))
