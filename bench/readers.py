@@ -1,0 +1,131 @@
+"""Measures every reader: `python bench/readers.py [NAME…] [--megabytes 20]`.
+
+Each reads histories of bench/sources/ beside decoding the same bytes with orjson (of tables and databases:
+reading their rows). CPU time, the best of several, in turns; the collector is off, as `aj convert` has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gc
+import importlib
+import pkgutil
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+import sources
+from agent_journal import Notes, pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LIMIT = 4.0
+MB = 1_000_000
+_ROUNDS = 3
+_HELPERS = {"writing"}
+
+
+def decode(path: Path) -> None:
+    """The least that reading a history takes."""
+    if path.suffix in {".vscdb", ".db"}:
+        _rows_of_database(path)
+    elif path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as table:
+            deque(csv.reader(table), 0)
+    elif path.suffix == ".jsonl":
+        with path.open("rb") as stream:
+            deque(map(orjson.loads, stream), 0)
+    elif path.suffix == ".json":
+        orjson.loads(path.read_bytes())
+    else:
+        path.read_text(encoding="utf-8").splitlines()
+
+
+def _rows_of_database(path: Path) -> None:
+    database = sqlite3.connect(path)
+    names = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for name in names:
+        for row in database.execute(f"SELECT * FROM {name}"):  # noqa: S608 (made by ourselves)
+            for value in row:
+                if isinstance(value, str) and value[:1] in {"{", "["}:
+                    orjson.loads(value)
+    database.close()
+
+
+def read(units: list[pipeline.Unit]) -> int:
+    """Read everything; how many conversations there were. Telling the files apart is measured by `run.py`."""
+    note = Notes()
+    return sum(
+        1
+        for unit in units
+        for _ in unit.reader.read(unit.source, unit.version, note.about(unit.source.label))
+    )
+
+
+def cpu_of(work: Callable[[], Any]) -> float:
+    """CPU seconds of some work."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def measure(name: str, kind: str, megabytes: int) -> None:
+    """Print one line about a kind of history; this runs in a process of its own, for the peak of memory."""
+    gc.disable()
+    make = importlib.import_module(f"sources.{name}").KINDS[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        paths: list[Path] = make(Path(folder), megabytes)
+        size = sum(path.stat().st_size for path in paths)
+        units = [unit for path in paths for unit in pipeline.units(str(path), Notes())]
+        conversations = read(units)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        rounds = [
+            (cpu_of(lambda: read(units)), sum(cpu_of(lambda path=path: decode(path)) for path in paths))  # type: ignore[misc] # bound now
+            for _ in range(_ROUNDS)
+        ]
+    ours, base = (min(times) for times in zip(*rounds, strict=True))
+    verdict = "ok" if ours / base <= LIMIT else "OVER"
+    print(
+        f"{name:20} {kind:12} {size / MB:5.0f} MB  {conversations:6,} conversations  {ours:6.2f} s"
+        f"  {base:6.2f} s  {ours / base:5.2f} × {verdict:4}  {peak / MB:4.0f} MB"
+    )
+
+
+def main() -> int:
+    """Measure what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    known = [module.name for module in pkgutil.iter_modules(sources.__path__) if module.name not in _HELPERS]
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*known, []])
+    parser.add_argument("--megabytes", type=int, default=20)
+    parser.add_argument("--kind", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.kind:
+        measure(arguments.names[0], arguments.kind, arguments.megabytes)
+        return 0
+    for name in arguments.names or known:
+        for kind in importlib.import_module(f"sources.{name}").KINDS:
+            command = [
+                sys.executable,
+                __file__,
+                name,
+                "--kind",
+                kind,
+                "--megabytes",
+                str(arguments.megabytes),
+            ]
+            subprocess.run(command, check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
