@@ -49,6 +49,8 @@ def rows() -> Iterator[dict[str, Any]]:
 
 def _line(row: dict[str, Any]) -> str:
     if row["kind"] == "reader":
-        return safe(f"read   {row['name']:14} {row['title']} ({', '.join(row['versions'])})")
-    loses = f"; loses {', '.join(row['loses'])}" if row["loses"] else "; loses nothing"
-    return safe(f"write  {row['name']:14} {row['title']}{loses}")
+        first = f"read   {row['name']:20} {row['title']} ({', '.join(row['versions'])})"
+    else:
+        loses = f"loses {', '.join(row['loses'])}" if row["loses"] else "loses nothing"
+        first = f"write  {row['name']:20} {row['title']}; {loses}"
+    return safe(f"{first}\n{'':28}known from {row['evidence']}")
