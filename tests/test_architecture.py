@@ -22,6 +22,8 @@ LAYERS = [
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
     {"encoding", "fields", "tree", "files", "database", "spill", "yamltext"},
+    {"jsonvalue"},
+    {"jsonwindow"},
     {"jsonstream", "tables"},
     {"peek", "transforms", "validate"},
     {"readers", "writers"},

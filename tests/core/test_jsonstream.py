@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import jsonstream
+from agent_journal import jsonstream, jsonwindow
 from agent_journal.notes import Notes
 from tests.memory_source import Bytes
 
@@ -36,7 +36,8 @@ def test_elements_are_those_of_the_array_however_it_is_laid_out_and_cut_into_blo
     array: list[Any], layout: Any, ascii_only: bool, block: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonstream, "_BLOCK", block)
+        patch.setattr(jsonwindow, "BLOCK", block)
+        patch.setattr(jsonstream, "BLOCK", block)
         notes = Notes()
         got = list(jsonstream.elements(Bytes(dumped(array, layout, ascii_only=ascii_only)), notes))
 
@@ -61,7 +62,8 @@ def test_one_bad_element_costs_one_element(array: list[Any], data: st.DataObject
     parts = [dumped(element, (None, (",", ":")), ascii_only=True) for element in array]
     parts[bad] = broken
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonstream, "_BLOCK", block)
+        patch.setattr(jsonwindow, "BLOCK", block)
+        patch.setattr(jsonstream, "BLOCK", block)
         notes = Notes()
         got = list(jsonstream.elements(Bytes(b"[" + b",".join(parts) + b"]"), notes))
 
@@ -79,8 +81,9 @@ def test_elements_that_have_the_shape_are_decoded_into_it(
     array: list[Any], layout: Any, block: int, patience: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonstream, "_BLOCK", block)
-        patch.setattr(jsonstream, "_PATIENCE", patience)
+        patch.setattr(jsonwindow, "BLOCK", block)
+        patch.setattr(jsonstream, "BLOCK", block)
+        patch.setattr(jsonwindow, "_PATIENCE", patience)
         notes = Notes()
         source = Bytes(dumped(array, layout, ascii_only=False))
         got = list(jsonstream.elements(source, notes, shape=jsonstream.Shape(Record)))
@@ -126,7 +129,8 @@ def test_words_that_are_no_values(text: bytes, values: list[Any], notes: list[st
 )
 def test_no_bytes_at_all_break_or_hang_it(data: bytes, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonstream, "_BLOCK", block)
+        patch.setattr(jsonwindow, "BLOCK", block)
+        patch.setattr(jsonstream, "BLOCK", block)
         for read in (jsonstream.elements, jsonstream.values, jsonstream.lines):
             found = list(read(Bytes(data), Notes()))
             assert len(found) <= len(data)
@@ -221,8 +225,9 @@ def test_a_torn_last_line_is_told_from_a_bad_one() -> None:
 
 
 def test_an_endless_line_is_skipped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonstream, "_BLOCK", 8)
-    monkeypatch.setattr(jsonstream, "MAX_RECORD_BYTES", 64)
+    for module in (jsonstream, jsonwindow):
+        monkeypatch.setattr(module, "BLOCK", 8)
+        monkeypatch.setattr(module, "MAX_RECORD_BYTES", 64)
     notes = Notes()
 
     got = list(jsonstream.lines(Bytes(b'{"a":1}\n' + b"\0" * 500 + b'\n{"a":2}\n'), notes))
