@@ -32,6 +32,7 @@ def new_run(notes: Notes) -> Run:
         names={info.name: info.names for info in infos},
         raw_fields={info.name: info.raw_field for info in infos if info.raw_field},
         titles={info.name: info.title for info in infos},
+        record_forms={info.name: info.record for info in infos},
     )
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from agent_journal.errors import AmbiguousFormat, NoSuchName, UnknownFormat
 from agent_journal.model import ToolKind
 from agent_journal.plugins import plugged_in
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +57,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """Paths that its unified documents must have: `platform.version`, `messages[].role`."""
     raw_field: str = ""
     """Of a message's `extra`: its text as the model was given it, where that is not what the person said."""
+    record: RecordForm = RecordForm()
+    """How agent records tell of it."""
     resume: str = ""
     """How a person goes on in that tool: `claude --resume {id}`."""
     evidence: str = ""

@@ -15,6 +15,7 @@ from msgspec import Struct
 from agent_journal.errors import NoSuchName
 from agent_journal.notes import Kind, Notes
 from agent_journal.plugins import plugged_in
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +55,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """Where a source's messages keep their text as the model was given it: a field of their `extra`."""
     titles: dict[str, str] = {}
     """What people call a source."""
+    record_forms: dict[str, RecordForm] = {}
+    """How agent records tell of a source, where that is not the usual way."""
 
     def name_of(self, source: str, target: str, default: str | None = None) -> str:
         """What a target calls a source, as its reader says."""

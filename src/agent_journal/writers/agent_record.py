@@ -6,19 +6,20 @@ reasoning as children, and few events. Parents, tokens and the models of single 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import canonical, times, tree
-from agent_journal.model import Event, Memory, Message, Reasoning, ToolCall, ToolResult
+from agent_journal import canonical, times
+from agent_journal.blocks import DEEDS, content_of, of_parts
+from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.records import UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._content import content_of, of_parts
+from agent_journal.writers._record import agent_meta, recording_agent, start, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Conversation, Item, Part
+    from agent_journal.model import Conversation, Item, Message, Part
     from agent_journal.writers import Run
 
 INFO = WriterInfo(
@@ -37,12 +38,10 @@ INFO = WriterInfo(
     ),
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
-VERSION = "3.0.0-draft"
 _EVENTS = frozenset({"queue-operation", "token-count", "step-start", "step-finish"})
-_PROVIDER = re.compile(r"(?P<anthropic>claude)|(?P<google>gemini)|(?P<openai>gpt|o3|o4)")
-_UNKNOWN = "unknown"
-# Parts that are entries; the others are only part of a message's content.
-_ENTRIES = (ToolCall, ToolResult, Reasoning)
+# What was changed in files: where parts are entries, it is the result of an edit.
+_PATCH = "patch"
+_USUAL = RecordForm()
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
@@ -57,147 +56,206 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
 
 def record(conversation: Conversation, run: Run) -> dict[str, Any]:
     """The record of a conversation; what it has no entry for is noted."""
-    start = _start(conversation)
-    name, _, version = run.program.partition("/")
+    form = run.record_forms.get(conversation.source, _USUAL)
+    began = start(conversation)
     session = {
         "format": "interactive",
         "session-id": conversation.id,
-        "session-start": start,
-        "agent-meta": _agent_meta(conversation, run),
+        "session-start": began,
+        "agent-meta": agent_meta(conversation, form, run),
         "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
-        "entries": _entries(conversation, run),
+        "entries": _Entries(conversation, form).told(run),
     }
     whole = {
         "version": VERSION,
         "id": conversation.id,
-        "created": start,
-        "session": _without_nulls(session),
-        "recording-agent": _without_nulls({"name": name, "version": version or None}),
+        "created": began,
+        "session": without_nulls(session),
+        "recording-agent": recording_agent(run),
     }
-    return _without_nulls(whole)
+    return without_nulls(whole)
 
 
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+class _Entries:
+    """Makes the entries of a conversation, and counts what there is none for."""
 
+    def __init__(self, conversation: Conversation, form: RecordForm) -> None:
+        self._conversation = conversation
+        self._form = form
+        self._left_out: Counter[str] = Counter()
+        # A message whose parts are entries of their own follows them; some of them are events.
+        self._open: tuple[str, dict[str, Any]] | None = None
 
-def _start(conversation: Conversation) -> str | None:
-    """When it began: as stated, or the first time in it if that is earlier."""
-    moments = (times.moment(entry.at) for entry in conversation.timeline)
-    first = next((at for at in moments if at is not None), None)
-    stated = times.moment(conversation.started_at)
-    if first is None or stated is None:
-        return stated or first
-    return min(stated, first, key=lambda at: times.epoch_ms(at) or 0)
-
-
-def _agent_meta(conversation: Conversation, run: Run) -> dict[str, Any]:
-    seen = [message.model for message in tree.messages(conversation) if message.model]
-    model = conversation.model or next(iter(seen), _UNKNOWN)
-    models = sorted({model, *seen})
-    return _without_nulls(
-        {
-            "model-id": model,
-            "model-provider": _provider(model),
-            "models": models if len(models) > 1 else None,
-            "cli-name": run.name_of(conversation.source, "record"),
-            "cli-version": conversation.app_version,
-        }
-    )
-
-
-def _provider(model: str) -> str:
-    """Who makes a model, by the beginning of its name."""
-    found = _PROVIDER.match(model)
-    return (found.lastgroup if found else None) or _UNKNOWN
-
-
-def _entries(conversation: Conversation, run: Run) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = []
-    left_out: Counter[str] = Counter()
-    for entry in conversation.timeline:
-        if isinstance(entry, Event):
-            if entry.name in _EVENTS:
-                entries.append({"type": "system-event", "event-type": entry.name} | _place(entry))
+    def told(self, run: Run) -> list[dict[str, Any]]:
+        """All entries, in the order of the timeline."""
+        entries: list[dict[str, Any]] = []
+        for entry in self._conversation.timeline:
+            if isinstance(entry, Event):
+                entries.extend(self._event(entry))
             else:
-                left_out[f"event {entry.name}"] += 1
-        elif entry.role == "tool":
-            entries.extend(_tool_entries(entry))
-        elif entry.role == "system":
-            left_out["system message"] += 1
+                entries.extend(self._said(entry))
+        entries.extend(self._closed())
+        for what, count in sorted(self._left_out.items()):
+            run.cannot_say(self._conversation, "", f"{count} × {what}")
+        return entries
+
+    def _closed(self) -> Iterator[dict[str, Any]]:
+        if self._open is not None:
+            yield self._open[1]
+            self._open = None
+
+    def _event(self, event: Event) -> Iterator[dict[str, Any]]:
+        is_part = bool(self._form.part_of)
+        if self._open is not None and event.data.get(self._form.part_of) != self._open[0]:
+            yield from self._closed()
+        if event.name in _EVENTS:
+            yield {"type": "system-event", "event-type": event.name} | ({} if is_part else _place(event))
+        elif is_part and event.name == _PATCH:
+            diff = event.data.get("diff", "")
+            yield {"type": "tool-result", "output": diff, "status": "success"} | _id(event)
         else:
-            entries.append(_message(entry))
-    for what, count in sorted(left_out.items()):
-        run.cannot_say(conversation, "", f"{count} × {what}")
-    return entries
+            self._left_out[f"event {event.name}"] += 1
+
+    def _said(self, message: Message) -> Iterator[dict[str, Any]]:
+        role = self._form.system_as if message.role == "system" else message.role
+        if role == "tool":
+            yield from self._tool_entries(message)
+        elif not role:
+            self._left_out["system message"] += 1
+        elif self._form.part_of:
+            yield from self._closed()
+            yield from self._beside(message, role)
+            self._open = (message.id, {"type": role} | _time(message.at))
+        else:
+            yield self._message(message, role)
+
+    def _message(self, message: Message, role: str) -> dict[str, Any]:
+        entry: dict[str, Any] = {"type": role} | _place(message)
+        content = content_of(message)
+        if content is not None:
+            entry["content"] = content
+        if self._form.names_models and role == "assistant" and message.model:
+            entry["model-id"] = message.model
+        is_told = self._form.told_once and message.native is not None
+        children = [] if is_told else list(self._children(message))
+        if children:
+            entry["children"] = children
+        return entry
+
+    def _children(self, message: Message) -> Iterator[dict[str, Any]]:
+        native = message.native
+        # Where a source has blocks, each part was made of one of them.
+        blocks = native if isinstance(native, list) and len(native) == len(message.parts) else message.parts
+        call: ToolCall | None = None
+        for part, block in zip(message.parts, blocks, strict=True):
+            match part:
+                case ToolCall():
+                    call = part
+                    yield _call(part) | self._moment(call, self._form.call_at, message)
+                case ToolResult():
+                    yield self._result(part, block) | self._moment(call, self._form.answer_at, message)
+                case Reasoning():
+                    yield _reasoning(part)
+
+    def _moment(self, call: ToolCall | None, place: tuple[str, ...], message: Message) -> dict[str, Any]:
+        """When a tool was called, or answered, where the source says so."""
+        if not place:
+            return {}
+        stated = None if call is None else times.moment(_at(call.extra, place))
+        return _time(stated if stated or self._form.part_of else message.at)
+
+    def _result(self, result: ToolResult, block: Any) -> dict[str, Any]:
+        entry: dict[str, Any] = {"type": "tool-result"}
+        if result.call_id is not None:
+            entry["call-id"] = result.call_id
+        native = result.native
+        if native is None and isinstance(block, dict):
+            native = block.get("content")
+        entry["output"] = result.output if native is None else native
+        stated = result.extra.get("status")
+        status = stated if self._form.own_status else "error" if result.is_error else "success"
+        return entry | ({"status": status} if isinstance(status, str) else {})
+
+    def _beside(self, message: Message, role: str) -> Iterator[dict[str, Any]]:
+        """The parts of a message as entries of their own."""
+        call: ToolCall | None = None
+        for part in message.parts:
+            match part:
+                case Text():
+                    yield {"type": role, "content": part.text} | _id(part)
+                case Reasoning():
+                    yield {"type": "reasoning", "content": part.text or ""} | _id(part)
+                case ToolCall():
+                    yield from self._unanswered(call)
+                    call = part
+                    yield _call(part) | _id(part) | self._moment(part, self._form.call_at, message)
+                case ToolResult():
+                    yield self._result(part, None) | self._moment(call, self._form.answer_at, message)
+                    call = None
+                case _:
+                    self._left_out[f"{type(part).__name__.lower()} of a message"] += 1
+        yield from self._unanswered(call)
+
+    def _unanswered(self, call: ToolCall | None) -> Iterator[dict[str, Any]]:
+        """How a call goes that nothing came back of."""
+        status = None if call is None else _at(call.extra, self._form.status_at)
+        if call is not None and isinstance(status, str) and status:
+            yield {"type": "tool-result", "output": "", "status": status} | _called(call)
+
+    def _tool_entries(self, message: Message) -> list[dict[str, Any]]:
+        """What a tool said, as entries: the draft's messages are the user's and the assistant's."""
+        entries = list(self._children(message))
+        said: list[Part] = [part for part in message.parts if not isinstance(part, DEEDS)]
+        if not entries and message.native is not None:
+            entries.append({"type": "tool-result", "output": message.native})
+        elif said or not entries:
+            output = of_parts(said)
+            entries.append({"type": "tool-result", "output": "" if output is None else output})
+        place = _place(message)
+        if len(entries) > 1:
+            place.pop("id", None)  # an id names one entry
+        return [entry | place for entry in entries]
 
 
 def _place(entry: Message | Event) -> dict[str, Any]:
-    return _without_nulls({"timestamp": times.moment(entry.at), "id": None if entry.made_id else entry.id})
+    return _time(entry.at) | ({} if entry.made_id else {"id": entry.id})
 
 
-def _message(message: Message) -> dict[str, Any]:
-    entry = {"type": message.role} | _place(message)
-    content = content_of(message)
-    if content is not None:
-        entry["content"] = content
-    children = list(_children(message))
-    if children:
-        entry["children"] = children
-    return entry
+def _time(at: str | None) -> dict[str, Any]:
+    return without_nulls({"timestamp": times.moment(at)})
 
 
-def _children(message: Message) -> Iterator[dict[str, Any]]:
-    native = message.native
-    # Where a source has blocks, each part was made of one of them.
-    blocks = native if isinstance(native, list) and len(native) == len(message.parts) else message.parts
-    for part, block in zip(message.parts, blocks, strict=True):
-        match part:
-            case ToolCall():
-                yield _call(part)
-            case ToolResult():
-                yield _result(part, block)
-            case Reasoning():
-                yield _reasoning(part)
+def _id(part: Text | Reasoning | ToolCall | Event) -> dict[str, Any]:
+    """The id of something that is a record of its own in the source."""
+    if isinstance(part, Event):
+        return {} if part.made_id else {"id": part.id}
+    stated = part.extra.get("id")
+    return {"id": stated} if isinstance(stated, str) else {}
+
+
+def _at(bag: Any, place: tuple[str, ...]) -> Any:
+    """What lies at a place in nested objects."""
+    for name in place:
+        bag = bag.get(name) if isinstance(bag, dict) else None
+    return bag if place else None
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
     entry = {
         "type": "tool-call",
-        "name": call.name or _UNKNOWN,
+        "name": call.name or UNKNOWN,
         "input": {} if call.input is None else call.input,
     }
-    return entry if call.call_id is None else entry | {"call-id": call.call_id}
+    return entry | _called(call)
 
 
-def _result(result: ToolResult, block: Any) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "tool-result"}
-    if result.call_id is not None:
-        entry["call-id"] = result.call_id
-    native = result.native
-    if native is None and isinstance(block, dict):
-        native = block.get("content")
-    entry["output"] = result.output if native is None else native
-    entry["status"] = "error" if result.is_error else "success"
-    return entry
+def _called(call: ToolCall) -> dict[str, Any]:
+    return {} if call.call_id is None else {"call-id": call.call_id}
 
 
 def _reasoning(reasoning: Reasoning) -> dict[str, Any]:
     text = reasoning.summary if reasoning.text is None else reasoning.text
     entry = {"type": "reasoning", "content": text or ""}
-    return entry if reasoning.encrypted is None else entry | {"encrypted": reasoning.encrypted}
-
-
-def _tool_entries(message: Message) -> list[dict[str, Any]]:
-    """What a tool said, as entries of their own: the draft's messages are the user's and the assistant's."""
-    entries = list(_children(message))
-    said: list[Part] = [part for part in message.parts if not isinstance(part, _ENTRIES)]
-    if not entries and message.native is not None:
-        entries.append({"type": "tool-result", "output": message.native})
-    elif said or not entries:
-        output = of_parts(said)
-        entries.append({"type": "tool-result", "output": "" if output is None else output})
-    place = _place(message)
-    if len(entries) > 1:
-        place.pop("id", None)  # an id names one entry
-    return [entry | place for entry in entries]
+    subject = reasoning.extra.get("subject")
+    stated = {"encrypted": reasoning.encrypted, "subject": subject if isinstance(subject, str) else None}
+    return entry | without_nulls(stated)

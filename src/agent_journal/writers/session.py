@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal import times, tree
+from agent_journal.blocks import content_of
 from agent_journal.model import (
     Code,
     Event,
@@ -22,7 +23,6 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._content import content_of
 from agent_journal.writers._encode import encode
 
 if TYPE_CHECKING:

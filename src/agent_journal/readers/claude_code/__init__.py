@@ -13,6 +13,7 @@ from agent_journal.fields import Fields
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.claude_code.names import TOOL_KINDS
 from agent_journal.readers.claude_code.signs import WEB, version_of
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ INFO = ReaderInfo(
     companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*"),
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
+    record=RecordForm(body="message"),
     resume="claude --resume {id}",
     evidence=(
         "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "

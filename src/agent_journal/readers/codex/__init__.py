@@ -15,6 +15,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.codex.names import TOOL_KINDS
 from agent_journal.readers.codex.signs import DOCUMENT, version_of
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,7 @@ INFO = ReaderInfo(
     ),
     companions=("*/session_index.jsonl",),
     tool_kinds=TOOL_KINDS,
+    record=RecordForm(provider="model_provider", system_as="user"),
     resume="codex resume {id}",
     evidence=(
         "the vendor's public source as of August 2026, and some 1,400 lines from the field "

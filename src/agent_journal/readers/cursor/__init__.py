@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
 from agent_journal.readers.cursor.signs import version_of
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,7 @@ INFO = ReaderInfo(
         "*/chats/*/meta.json",
     ),
     tool_kinds=TOOL_KINDS,
+    record=RecordForm(system_as="assistant", told_once=True),
     resume="cursor-agent --resume {id}",
     evidence=(
         "the source of programs that read and write its stores (specstory, agentsview and others, to Cursor "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.gemini_cli.names import TOOL_KINDS
 from agent_journal.readers.gemini_cli.signs import CHECKPOINT, DOCUMENT, LOG, PROMPTS, version_of
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,13 @@ INFO = ReaderInfo(
     ),
     companions=("*/.project_root", "*/.gemini/projects.json", "*/tool-outputs/session-*/*.txt"),
     tool_kinds=TOOL_KINDS,
+    record=RecordForm(
+        system_as="assistant",
+        names_models=True,
+        own_status=True,
+        call_at=("timestamp",),
+        answer_at=("timestamp",),
+    ),
     resume="gemini --resume {id}",
     evidence=(
         "the vendor's public source as of 2026 and sessions from the field (JSON of February, JSONL of April "

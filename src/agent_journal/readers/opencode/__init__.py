@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.opencode.names import TOOL_KINDS
 from agent_journal.readers.opencode.signs import DATABASE, EXPORT, FILES, STREAM, version_of
+from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,14 @@ INFO = ReaderInfo(
     ),
     companions=("*.db-wal", "*.db-shm"),
     tool_kinds=TOOL_KINDS,
+    record=RecordForm(
+        part_of="messageID",
+        provider="providerID",
+        own_status=True,
+        call_at=("state", "time", "start"),
+        answer_at=("state", "time", "end"),
+        status_at=("state", "status"),
+    ),
     resume="opencode --session {id}",
     evidence=(
         "the vendor's public source as of 2026, one stream of 2026 with seven sessions (1.1.53) and files of "

@@ -193,6 +193,7 @@ def _result(state: Fields, call_id: str | None, name: str) -> ToolResult | None:
         call_id=call_id,
         name=name or None,
         output=output,
+        native=None if output is said else said,
         is_error=True if is_failed else False if status in _DONE else None,
         extra={key: value for key, value in facts.items() if value is not None},
     )

@@ -1,0 +1,207 @@
+"""A message's content as agents write it, a text or blocks: made of parts, and read as parts again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from agent_journal.model import Code, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent_journal.model import Message
+
+Deed: TypeAlias = ToolCall | ToolResult | Reasoning
+"""A part that some targets keep beside the content, as an entry of its own."""
+
+DEEDS = (ToolCall, ToolResult, Reasoning)
+
+
+def content_of(message: Message) -> Any:
+    """The content of a message as the source had it; None if it has none."""
+    return message.native if message.native is not None else of_parts(message.parts)
+
+
+def of_parts(parts: Sequence[Part]) -> Any:
+    """Content that the parts tell: one text as it is, else blocks."""
+    match parts:
+        case []:
+            return None
+        case [Text(text=text)]:
+            return text
+    return [_block(part) for part in parts]
+
+
+def exactly(parts: Sequence[Part]) -> Any:
+    """The same in values of JSON alone; a text that says more than its words is a block."""
+    match parts:
+        case []:
+            return None
+        case [Text(citations=[], extra={}) as said] if not said.extra:
+            return said.text
+    return [_as_json(part) for part in parts]
+
+
+def _as_json(part: Part) -> Any:
+    block = msgspec.to_builtins(part) if isinstance(part, Text) and part.citations else _block(part)
+    return msgspec.to_builtins(block) if isinstance(block, msgspec.Struct) else block
+
+
+def _block(part: Part) -> Any:
+    """A part in the form that most agents have, where there is one."""
+    match part:
+        case Text():
+            block: dict[str, Any] = {"type": "text", "text": part.text}
+        case ToolCall():
+            block = {"type": "tool_use", "id": part.call_id, "name": part.name, "input": part.input}
+        case ToolResult(output=str()):
+            block = {"type": "tool_result", "tool_use_id": part.call_id, "content": part.output}
+            if part.is_error is not None:
+                block["is_error"] = part.is_error
+        case Reasoning(text=str()):
+            block = {"type": "thinking", "thinking": part.text, "signature": part.signature}
+        case _:
+            return part
+    return {name: value for name, value in block.items() if value is not None} | part.extra
+
+
+def parts_in(content: Any, deeds: Sequence[Deed]) -> list[Part]:
+    """The parts of content, where calls, results and thoughts are also told beside it.
+
+    Those that are no blocks of the content are before it if they are thoughts, else behind it.
+    """
+    if content is None:
+        return list(deeds)
+    if content.__class__ is str:
+        said: list[Part] = [Text(text=content)] if content else []
+    elif content.__class__ is list:
+        said = [_part(block) for block in content]
+    else:
+        said = [Other(data=content)]
+    return _joined(said, deeds) if deeds else said
+
+
+def _joined(said: list[Part], deeds: Sequence[Deed]) -> list[Part]:
+    thoughts = 0
+    if not any(part.__class__ is Reasoning for part in said):
+        while thoughts < len(deeds) and deeds[thoughts].__class__ is Reasoning:
+            thoughts += 1
+    at = thoughts
+    for place, part in enumerate(said):
+        if at < len(deeds) and _is_same(part, deeds[at]):
+            said[place] = deeds[at]
+            at += 1
+    return [*deeds[:thoughts], *said, *deeds[at:]]
+
+
+def _is_same(part: Part, deed: Deed) -> bool:
+    """Whether a block tells of what was told beside it."""
+    if part.__class__ is not deed.__class__:
+        return False
+    return isinstance(part, Reasoning) or part.call_id == deed.call_id  # type: ignore[union-attr] # a deed too
+
+
+def _part(block: Any) -> Part:
+    if block.__class__ is str:
+        return Text(text=block)
+    if block.__class__ is not dict:
+        return Other(data=block)
+    kind = block.get("type")
+    make = _KINDS.get(kind) if kind is None or kind.__class__ is str else None
+    part = None if make is None else make(block)
+    return Other(data=block, name=kind if kind.__class__ is str else None) if part is None else part
+
+
+def _text(block: dict[str, Any]) -> Part | None:
+    rest = {name: value for name, value in block.items() if name not in ("type", "text")}
+    return Text(text=block["text"], extra=rest) if block.get("text").__class__ is str else None
+
+
+def _of_ours(block: dict[str, Any]) -> Part | None:
+    try:
+        part: Part = msgspec.convert(block, _OURS)
+    except msgspec.ValidationError:
+        return None
+    return part
+
+
+def _some_text(block: dict[str, Any]) -> Part | None:
+    """A text; one with citations may be ours."""
+    if "citations" not in block:
+        return _text(block)
+    part = _of_ours(block)
+    return part if part is not None and msgspec.to_builtins(part) == block else _text(block)
+
+
+def _call(block: dict[str, Any]) -> Part | None:
+    name, call_id = block.get("name"), block.get("id")
+    if name.__class__ is not str or not _is_text_or_none(call_id):
+        return None
+    extra = _left(block, "name", "id", "input")
+    return ToolCall(name=name, call_id=call_id, input=block.get("input"), extra=extra)
+
+
+def _result(block: dict[str, Any]) -> Part | None:
+    call_id, is_error = block.get("tool_use_id"), block.get("is_error")
+    if call_id.__class__ is not str or (is_error is not None and is_error.__class__ is not bool):
+        return _of_ours(block)
+    output, native = answer(block.get("content"))
+    extra = _left(block, "tool_use_id", "content", "is_error")
+    return ToolResult(call_id=call_id, output=output, is_error=is_error, native=native, extra=extra)
+
+
+def answer(value: Any) -> tuple[Any, Any]:
+    """What a tool gave, as words or parts; and the value itself unless they tell it exactly."""
+    if value is None or value.__class__ is str:
+        return value or "", None
+    blocks = value if value.__class__ is list else [value]
+    parts = [_given(block) for block in blocks]
+    return parts, None if same(answered(parts), value) else value
+
+
+def _given(block: Any) -> Part:
+    part = _part(block)
+    return Other(data=block) if isinstance(part, ToolResult) else part  # a result in a result
+
+
+def answered(output: Any) -> Any:
+    """The output of a result in values of JSON."""
+    return output if output.__class__ is str else [_as_json(part) for part in output]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether values are equal; those that are nested too deeply to tell are not."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return False
+
+
+def _thought(block: dict[str, Any]) -> Part | None:
+    text, signature = block.get("thinking"), block.get("signature")
+    if text.__class__ is not str or not _is_text_or_none(signature):
+        return None
+    return Reasoning(text=text, signature=signature, extra=_left(block, "thinking", "signature"))
+
+
+def _is_text_or_none(value: Any) -> bool:
+    return value is None or value.__class__ is str
+
+
+def _left(block: dict[str, Any], *taken: str) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != "type" and name not in taken}
+
+
+_OURS: Any = Text | Code | Reasoning | ToolCall | Media | Other | ToolResult
+_KINDS: dict[Any, Callable[[dict[str, Any]], Part | None]] = {
+    None: _text,  # as one vendor writes it
+    "text": _some_text,
+    "input_text": _text,
+    "output_text": _text,
+    "tool_use": _call,
+    "tool_result": _result,
+    "thinking": _thought,
+    **dict.fromkeys(("code", "reasoning", "tool_call", "media", "other"), _of_ours),
+}

@@ -1,0 +1,43 @@
+"""What readers and writers of verifiable agent records agree on, and how a source's records differ."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+VERSION = "3.0.0-draft"
+OURS = "x-agent-journal"
+"""The key of what the draft has no field for; it sorts behind the draft's own keys."""
+UNKNOWN = "unknown"
+_MAKERS = {"claude": "anthropic", "gemini": "google", "gpt": "openai", "o3": "openai", "o4": "openai"}
+
+
+class RecordForm(Struct, frozen=True, kw_only=True):
+    """How records of a source differ from those of others: as the draft's reference has it."""
+
+    part_of: str = ""
+    """Parts are entries beside their message; an event of a message names it in this field of its data."""
+    body: str = ""
+    """An object in a message's `extra` whose fields are the message's own."""
+    provider: str = ""
+    """The field of `extra`, of messages or of the conversation, that says who ran the model."""
+    system_as: Literal["", "user", "assistant"] = ""
+    """Who is said to speak where the app does; without it, what it says is left out."""
+    names_models: bool = False
+    """Each answer names its model."""
+    own_status: bool = False
+    """A result has the source's own word for how it went, or none."""
+    told_once: bool = False
+    """What is in the content of a message is not told beside it."""
+    call_at: tuple[str, ...] = ()
+    """Where a call's `extra` says when it was made."""
+    answer_at: tuple[str, ...] = ()
+    """Where a call's `extra` says when it was answered."""
+    status_at: tuple[str, ...] = ()
+    """Where a call's `extra` says how it goes while nothing came back."""
+
+
+def provider_of(model: str) -> str:
+    """Who makes a model, by the beginning of its name."""
+    return next((maker for start, maker in _MAKERS.items() if model.startswith(start)), UNKNOWN)

@@ -1,0 +1,59 @@
+"""What both profiles of agent records say of a conversation as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import times, tree
+from agent_journal.records import UNKNOWN, provider_of
+
+if TYPE_CHECKING:
+    from agent_journal.model import Conversation
+    from agent_journal.records import RecordForm
+    from agent_journal.writers import Run
+
+
+def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that are there."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def recording_agent(run: Run) -> dict[str, Any]:
+    """Who made the record."""
+    name, _, version = run.program.partition("/")
+    return without_nulls({"name": name, "version": version or None})
+
+
+def start(conversation: Conversation) -> str | None:
+    """When it began: as stated, or the first time in it if that is earlier."""
+    moments = (times.moment(entry.at) for entry in conversation.timeline)
+    first = next((at for at in moments if at is not None), None)
+    stated = times.moment(conversation.started_at)
+    if first is None or stated is None:
+        return stated or first
+    return min(stated, first, key=lambda at: times.epoch_ms(at) or 0)
+
+
+def agent_meta(conversation: Conversation, form: RecordForm, run: Run) -> dict[str, Any]:
+    """The agent and its models: the one that answered last is the agent's."""
+    seen = [message.model for message in tree.messages(conversation) if message.model]
+    model = seen[-1] if seen else conversation.model or UNKNOWN
+    models = sorted({*seen, *([conversation.model] if conversation.model else ())})
+    return without_nulls(
+        {
+            "model-id": model,
+            "model-provider": _provider(conversation, form.provider) or provider_of(model),
+            "models": models if len(models) > 1 else None,
+            "cli-name": run.name_of(conversation.source, "record"),
+            "cli-version": conversation.app_version,
+        }
+    )
+
+
+def _provider(conversation: Conversation, field: str) -> str | None:
+    """Who ran the model, where the source says so."""
+    if not field:
+        return None
+    bags = [conversation.extra, *(message.extra for message in tree.messages(conversation))]
+    stated = (bag.get(field) for bag in reversed(bags))
+    return next((name for name in stated if isinstance(name, str) and name), None)
