@@ -43,6 +43,11 @@ class Fields:
         pop = self._data.pop
         return [pop(name, None) for name in names]
 
+    def take_all(self, names: Iterable[str]) -> dict[str, Any]:
+        """Move out those of several values that are there, by their names."""
+        data = self._data
+        return {name: data.pop(name) for name in names if name in data}
+
     def drop(self, *names: str) -> None:
         """Lose fields on purpose."""
         for name in names:

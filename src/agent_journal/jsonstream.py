@@ -218,8 +218,10 @@ def _array(window: Window, note: Notes, key: str | None = None) -> Iterator[tupl
 
 def load(source: Source, note: Notes) -> Any:
     """The one value of a small file, or BAD."""
+    blocks: list[bytes] = []
+    left = MAX_RECORD_BYTES + 1
     with utf8(source) as stream:
-        data = stream.read(MAX_RECORD_BYTES + 1)
-        while len(data) <= MAX_RECORD_BYTES and (more := stream.read(BLOCK)):
-            data += more
-    return decode(data, note, "")
+        while left > 0 and (block := stream.read(BLOCK)):
+            blocks.append(block)
+            left -= len(block)
+    return decode(b"".join(blocks), note, "")

@@ -198,7 +198,9 @@ def plus_ms(at: str, milliseconds: float) -> str | None:
         later = (parsed + timedelta(milliseconds=milliseconds)).astimezone(UTC)
     except OverflowError:
         return None
-    return _format(later, 3 if later.microsecond % 1000 == 0 else 6)
+    if later.microsecond % 1000 == 0:
+        return later.isoformat(timespec="milliseconds")[:23] + "Z"
+    return _format(later, 6)
 
 
 def iso_ms(at: str | None) -> str | None:

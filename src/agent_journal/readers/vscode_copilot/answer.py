@@ -47,14 +47,13 @@ class Answer:
         self._around = around
         self._given = given
         self._rounds = found
-        self._parts = [self._fields(raw) for raw in response]
-        self._pairing = rounds.Pairing(rounds.all_calls(found), self._invocations())
-        self._unshown = deque(self._pairing.unshown)
-        self._ahead = self._rounds_ahead()
-        self._shown_thoughts = {thought for part in self._parts if (thought := shown.thought(part))}
-        self._is_mute = not any(isinstance(raw, str) for raw in response) and not any(
-            part is not None and shown.has_text(part) for part in self._parts
-        )
+        self._parts: list[Fields | None] = []
+        self._shown_thoughts: set[str] = set()
+        self._is_mute = True
+        pairing = rounds.Pairing(rounds.all_calls(found), self._look_through(response))
+        self._call_of = pairing.call_of
+        self._unshown = deque(pairing.unshown)
+        self._ahead = self._rounds_ahead() if self._unshown else []
         self._said: Said | None = None
         self._told: list[str] = []
         self._blank = ""
@@ -65,21 +64,32 @@ class Answer:
             self._add(self._place, raw)
         self._finish()
 
-    def _fields(self, raw: Any) -> Fields | None:
-        return Fields(raw, self._around.note, self._around.where) if raw.__class__ is dict else None
-
-    def _invocations(self) -> dict[int, Fields]:
-        return {
-            place: part
-            for place, part in enumerate(self._parts)
-            if part is not None and part.look("kind") == INVOCATION and not shown.is_sidechain(part)
-        }
+    def _look_through(self, response: list[Any]) -> dict[int, Fields]:
+        """See what all parts are before one is told; gives the invocations among them by their places."""
+        invocations: dict[int, Fields] = {}
+        for place, raw in enumerate(response):
+            if raw.__class__ is not dict:
+                self._parts.append(None)
+                self._is_mute = self._is_mute and not isinstance(raw, str)
+                continue
+            part = Fields(raw, self._around.note, self._around.where)
+            self._parts.append(part)
+            kind = part.look("kind")
+            if kind == INVOCATION:
+                if not shown.is_sidechain(part):
+                    invocations[place] = part
+            elif kind == "thinking":
+                if (thought := shown.thought(part)) is not None:
+                    self._shown_thoughts.add(thought)
+            elif self._is_mute:
+                self._is_mute = not shown.has_text(part)
+        return invocations
 
     def _rounds_ahead(self) -> list[int]:
         """For each place, the round of the next call that was shown."""
         ahead = [len(self._rounds)] * (len(self._parts) + 1)
         for place in range(len(self._parts) - 1, -1, -1):
-            call = self._pairing.call_of.get(place)
+            call = self._call_of.get(place)
             ahead[place] = ahead[place + 1] if call is None else call.round
         return ahead
 
@@ -99,12 +109,12 @@ class Answer:
             self._add_bare(raw)
             return
         kind, sidechain = part.look("kind"), shown.is_sidechain(part)
-        if (text := shown.take_text(part)) is not None:
+        if kind == INVOCATION:
+            self._invoke(place, part, raw, sidechain=sidechain)
+        elif (text := shown.take_text(part)) is not None:
             self._say(text, part.rest(), sidechain=sidechain)
         elif kind == "inlineReference" and shown.words_for(part):
             self._cite(part, sidechain=sidechain)
-        elif kind == INVOCATION:
-            self._invoke(place, part, raw, sidechain=sidechain)
         elif kind == "thinking" and (thought := shown.thought(part)) is not None:
             self._think(thought, part, sidechain=sidechain)
         elif kind == "textEditGroup" and (edits := shown.edits(part)) is not None:
@@ -191,7 +201,7 @@ class Answer:
     # Calls and rounds.
 
     def _invoke(self, place: int, part: Fields, raw: Bag, *, sidechain: bool) -> None:
-        call = self._pairing.call_of.get(place)
+        call = self._call_of.get(place)
         if call is not None:
             while self._unshown and self._unshown[0].number < call.number:
                 self._call(self._unshown.popleft(), None)
@@ -223,7 +233,8 @@ class Answer:
             self._add_draft(sidechain=False)
             draft = self.drafts[-1]
         draft.round, draft.has_calls = call.round, True
-        self._put(_tool_call(call, part), sidechain=False)
+        self._end_text()
+        draft.parts.append(_tool_call(call, part))
         given = self._given.pop(call.call_id, None) if call.call_id is not None else None
         if given.__class__ is dict:
             draft.results.append(results.given(given, self._around, call, part))

@@ -34,6 +34,7 @@ _OF_THE_PROMPT = (
     "origin",
     "workingDirectory",
 )
+_NOTHING_ATTACHED: dict[str, Any] = {"variables": []}
 
 
 class Turn(NamedTuple):
@@ -53,13 +54,12 @@ def turn(raw: Bag, note: Notes, where: str, *, taken_back: bool) -> Turn:
 
 def _is_hidden(request: Fields) -> bool:
     """Whether the person took it back, or the editor shows none of it."""
-    names = ("isHidden", "shouldBeRemovedOnSend", "hiddenFromTranscript")
-    return any(request.look(name) for name in names)
+    look = request.look
+    return bool(look("isHidden") or look("shouldBeRemovedOnSend") or look("hiddenFromTranscript"))
 
 
 def _asked(request: Fields, *, hidden: bool) -> Message:
-    stated = {name: request.take(name) for name in _OF_THE_PROMPT if request.has(name)}
-    prompt = Fields(stated, request.note, request.where)
+    prompt = Fields(request.take_all(_OF_THE_PROMPT), request.note, request.where)
     said_id, at = request.text("requestId"), request.moment("timestamp")
     message_id = said_id or ids.made(str(request.where), prompt.look("message"))
     parts = [*_said(prompt), *_beside(prompt)]
@@ -93,6 +93,9 @@ def _pieces(parts: Any) -> str:
 
 
 def _beside(prompt: Fields) -> list[Part]:
+    if prompt.look("variableData") == _NOTHING_ATTACHED:
+        prompt.drop("variableData")
+        return []
     variables = prompt.nested("variableData")
     if variables is None:
         return []

@@ -119,9 +119,9 @@ class Response:
         for draft in reversed(drafts):
             for place in range(len(draft.parts) - 1, -1, -1):
                 part = draft.parts[place]
-                if isinstance(part, Text) and not draft.sidechain:
-                    found = [*_references(self._request), *_code_citations(self._request)]
-                    draft.parts[place] = replace(part, citations=[*part.citations, *found])
+                if part.__class__ is Text and not draft.sidechain:
+                    if found := [*_references(self._request), *_code_citations(self._request)]:
+                        draft.parts[place] = replace(part, citations=[*part.citations, *found])
                     return
 
     def _tell(self, drafts: list[Draft]) -> int:
@@ -174,17 +174,23 @@ class Response:
 
     def _summed_up(self) -> Iterator[tuple[int | None, str]]:
         """Round and text of each summary that the model went on with instead of what was before."""
-        known = {one.fields.look("id"): number for number, one in enumerate(self._rounds) if one.has_id}
         metadata = self._metadata
         if metadata is not None and isinstance(metadata.look("summary"), dict):
             summary = metadata.nested("summary")
             text = None if summary is None else summary.text("text")
             of_round = None if summary is None else summary.look("toolCallRoundId")
             if text:
-                yield known.get(of_round) if isinstance(of_round, str) else None, text
+                yield self._round_called(of_round), text
         for number, one in enumerate(self._rounds):
             if isinstance(one.fields.look("summary"), str) and (text := one.fields.text("summary")):
                 yield number, text
+
+    def _round_called(self, round_id: Any) -> int | None:
+        """The last round of that id."""
+        if not isinstance(round_id, str):
+            return None
+        backwards = range(len(self._rounds) - 1, -1, -1)
+        return next((place for place in backwards if self._rounds[place].fields.look("id") == round_id), None)
 
 
 def _model(request: Fields, metadata: Fields | None) -> str | None:

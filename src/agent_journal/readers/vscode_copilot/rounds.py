@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # The editor makes ids of calls unique with this and a number.
 _SUFFIX = "__vscode-"
 _INTERNAL = "_internal"
+_OBJECTS = {dict}
 
 
 class Call(NamedTuple):
@@ -36,30 +37,16 @@ class Round(NamedTuple):
 
     fields: Fields
     calls: list[Call]
-
-    @property
-    def has_id(self) -> bool:
-        """Whether something can refer to it."""
-        return isinstance(self.fields.look("id"), str)
-
-    @property
-    def text(self) -> str | None:
-        """What it said."""
-        text = self.fields.look("response")
-        return text if isinstance(text, str) and text.strip() else None
-
-    @property
-    def thought(self) -> str | None:
-        """What it thought."""
-        thinking = self.fields.look("thinking")
-        return thought_of(thinking.get("text")) if isinstance(thinking, dict) else None
+    text: str | None
+    """What it said."""
+    thought: str | None
 
 
 def thought_of(value: Any) -> str | None:
     """A thought is one text or several pieces of it."""
     if isinstance(value, list):
         value = "".join(piece for piece in value if isinstance(piece, str))
-    return value if isinstance(value, str) and value.strip() else None
+    return value if isinstance(value, str) and value and not value.isspace() else None
 
 
 def rounds_of(metadata: Fields) -> list[Round]:
@@ -67,21 +54,25 @@ def rounds_of(metadata: Fields) -> list[Round]:
     raw = metadata.look("toolCallRounds")
     if not isinstance(raw, list):
         return []
-    if not all(item.__class__ is dict for item in raw):
+    if not set(map(type, raw)) <= _OBJECTS:
         metadata.note(Kind.WRONG_TYPE, metadata.where, "a round of tool calls is no object")
         return []
     found: list[Round] = []
     number = 0
     for place, item in enumerate(raw):
         fields = Fields(item, metadata.note, metadata.where)
-        found.append(Round(fields, _calls(fields, place, number)))
-        number += len(found[-1].calls)
+        calls = _calls(fields, place, number)
+        said, thinking = fields.look("response"), fields.look("thinking")
+        text = said if isinstance(said, str) and said and not said.isspace() else None
+        thought = thought_of(thinking.get("text")) if isinstance(thinking, dict) else None
+        found.append(Round(fields, calls, text, thought))
+        number += len(calls)
     return found
 
 
 def _calls(fields: Fields, place: int, number: int) -> list[Call]:
     raw = fields.look("toolCalls")
-    if not isinstance(raw, list) or not all(item.__class__ is dict for item in raw):
+    if not raw or not isinstance(raw, list) or not set(map(type, raw)) <= _OBJECTS:
         return []
     calls = []
     for count, item in enumerate(raw):
@@ -100,12 +91,13 @@ class Pairing:
         self._left = set(range(len(calls)))
         pending = {place: shown for place, shown in invocations.items() if not is_internal(shown)}
         for take in (self._by_id, self._by_name, self._by_order):
-            take(pending)
+            if pending:
+                take(pending)
 
     @property
     def unshown(self) -> list[Call]:
         """The calls of which nothing was shown, in their order."""
-        return [self._calls[number] for number in sorted(self._left)]
+        return [self._calls[number] for number in sorted(self._left)] if self._left else []
 
     def _pair(self, pending: dict[int, Fields], place: int, number: int) -> None:
         self.call_of[place] = self._calls[number]

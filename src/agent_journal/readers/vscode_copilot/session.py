@@ -134,7 +134,9 @@ class Story:
     def _add(self, raw: Bag, where: str, *, taken_back: bool) -> int:
         asked, response = turn(raw, self._note, where, taken_back=taken_back)
         for message in (asked, *response.messages):
-            self.timeline.append(self._once(message, where))
+            known = message.id in self._known
+            self.timeline.append(self._renamed(message, where) if known else message)
+            self._known.add(self.timeline[-1].id)
         self.feedback += response.feedback
         self.summaries += response.summaries
         self.app_version = self.app_version or response.app_version
@@ -143,14 +145,11 @@ class Story:
             self._rendered.append(response.rendered)
         return response.uncounted_prompts
 
-    def _once(self, message: Message, where: str) -> Message:
-        """A message whose id is its own."""
-        if message.id in self._known:
-            self._note(Kind.DUPLICATE_ID, where, message.id[:80])
-            extra = message.extra | {"id": message.id}
-            message = replace(message, id=ids.made(message.id, len(self.timeline)), made_id=True, extra=extra)
-        self._known.add(message.id)
-        return message
+    def _renamed(self, message: Message, where: str) -> Message:
+        """A message whose id another one has, with one of its own."""
+        self._note(Kind.DUPLICATE_ID, where, message.id[:80])
+        extra = message.extra | {"id": message.id}
+        return replace(message, id=ids.made(message.id, len(self.timeline)), made_id=True, extra=extra)
 
     @property
     def first_id(self) -> str | None:

@@ -70,9 +70,9 @@ def has_text(part: Fields) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
-def thought(part: Fields | None) -> str | None:
-    """What the model thought, if the part tells."""
-    return None if part is None or part.look("kind") != "thinking" else thought_of(part.look("value"))
+def thought(part: Fields) -> str | None:
+    """What the model thought, if a part that is about it tells."""
+    return thought_of(part.look("value"))
 
 
 def is_sidechain(part: Fields) -> bool:

@@ -29,7 +29,11 @@ def usage(request: Fields, result: Fields | None, metadata: Fields | None) -> Us
     said: Bag = {}
     for holder in (request, result, stated, metadata):
         if holder is not None:
-            _take(holder, said)
+            for name in _COUNTS:
+                value = holder.look(name)
+                # Moved out, unless another one was stated before.
+                if value.__class__ is int and said.get(name, value) == value:
+                    said[name] = holder.take(name)
     prompt, output = said.get("promptTokens"), said.get("completionTokens", said.get("outputTokens"))
     if prompt is None and output is None:
         return None
@@ -37,11 +41,3 @@ def usage(request: Fields, result: Fields | None, metadata: Fields | None) -> Us
         if request.has(name):
             said[name] = request.take(name)
     return Usage(input=prompt, output=output, extra=said)
-
-
-def _take(holder: Fields, said: Bag) -> None:
-    """Move counts out, unless another one was stated before."""
-    for name in _COUNTS:
-        value = holder.look(name)
-        if value.__class__ is int and said.get(name, value) == value:
-            said[name] = holder.take(name)
