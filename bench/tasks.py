@@ -102,6 +102,33 @@ def copy(folder: Path) -> dict[str, Any]:
     return {"seconds": time.process_time() - started}
 
 
+def identify(folder: Path) -> dict[str, Any]:
+    """Tell what each file of bench/mixed.py is; what is claimed wrongly, or by several, is named."""
+    from agent_journal import readers  # noqa: PLC0415
+    from agent_journal.peek import Peek  # noqa: PLC0415
+    from agent_journal.source import open_source  # noqa: PLC0415
+
+    readers.discover()
+    truth = json.loads((folder / "truth.json").read_bytes())
+    paths = {name: str(folder / "files" / name) for name in truth}
+
+    def tell() -> dict[str, list[str]]:
+        return {
+            name: [reader.INFO.name for reader, _ in readers.claims(Peek(open_source(path)))]
+            for name, path in paths.items()
+        }
+
+    claims = tell()
+    seconds = min(_timed(tell) for _ in range(_PASSES))
+    wrong = [
+        f"{name}: {' and '.join(claims[name]) or 'nobody'} instead of {owner or 'nobody'}"
+        for name, (owner, is_alone) in truth.items()
+        if claims[name] != ([owner] if owner else []) and (claims[name] or is_alone)
+    ]
+    told = sum(map(bool, claims.values()))
+    return {"seconds": seconds, "files": len(truth), "told": told, "wrong": wrong}
+
+
 def peak_bytes() -> int:
     """The most memory this process has held."""
     try:
@@ -114,7 +141,7 @@ def peak_bytes() -> int:
         return peak if sys.platform == "darwin" else peak * 1024
 
 
-TASKS = {task.__name__: task for task in (read, decode_lines, decode_elements, copy)}
+TASKS = {task.__name__: task for task in (read, decode_lines, decode_elements, copy, identify)}
 
 
 def main() -> None:

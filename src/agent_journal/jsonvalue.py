@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 MAX_RECORD_BYTES = 256 << 20
 # Longer integers than CPython converts by default.
 _MAX_DIGITS = 4300
-_SURROGATE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
-    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))",
-    re.DOTALL,
+# Compiled when it is first needed: hardly any text has half characters.
+_SURROGATE = (
+    r"(?s)\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))"
 )
 
 
@@ -118,7 +118,7 @@ def _without_surrogates(text: str, oddities: dict[Kind, str]) -> str:
         oddities[Kind.LONE_SURROGATE] = match[0]
         return "\ufffd"
 
-    return _SURROGATE.sub(mend, text)
+    return re.sub(_SURROGATE, mend, text)
 
 
 class _NumberKeeper:

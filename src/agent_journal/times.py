@@ -14,10 +14,10 @@ _RFC3339 = re.compile(
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Two numbers and a year, hour and minute, perhaps seconds and a fraction, half of the day, zone.
-_LOCALE = re.compile(
-    r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?"
-    r"(?: ?([AaPp])[Mm])?(?: ?([+-]\d\d:[0-5]\d))?",
-    re.ASCII,
+# It is compiled when it is first needed.
+_LOCALE = (
+    r"(?a)(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?"
+    r"(?: ?([AaPp])[Mm])?(?: ?([+-]\d\d:[0-5]\d))?"
 )
 
 is_moment = _RFC3339.fullmatch
@@ -130,7 +130,7 @@ def from_locale(text: str, *, day_first: bool = False) -> str | None:
     plain = text.strip()
     if not text.isascii():
         plain = re.sub(r"[\u00a0\u202f\u2009]", " ", text).replace("\u200e", "").strip()
-    if written := _LOCALE.fullmatch(plain):
+    if written := re.fullmatch(_LOCALE, plain):
         return _from_numbers(written, day_first=day_first)
     import warnings  # noqa: PLC0415 (with the parser that warns)
 

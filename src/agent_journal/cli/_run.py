@@ -6,7 +6,6 @@ import importlib
 import os
 import signal
 import sys
-import traceback
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -54,13 +53,19 @@ def run(verb: str, arguments: list[str]) -> int:
     except Exception as error:  # the last resort: a mistake of ours, told in one line
         if os.environ.get("AJ_DEBUG"):
             raise
-        place = traceback.extract_tb(error.__traceback__)[-1]
         say(
-            f"aj: this should not have happened: {type(error).__name__}: {error} "
-            f"({os.path.basename(place.filename)}:{place.lineno}); AJ_DEBUG=1 shows more, please report it"  # noqa: PTH119
+            f"aj: this should not have happened: {type(error).__name__}: {error} ({_place_of(error)}); "
+            "AJ_DEBUG=1 shows more, please report it"
         )
         return FAILED
     return result if isinstance(result, int) else 0
+
+
+def _place_of(error: Exception) -> str:
+    from traceback import extract_tb  # noqa: PLC0415 (slow to import, needed only here)
+
+    place = extract_tb(error.__traceback__)[-1]
+    return f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
 
 
 def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:

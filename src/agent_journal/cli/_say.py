@@ -6,7 +6,8 @@ import re
 import sys
 
 # C0 (without tab and newline), DEL, C1, and characters that reorder or hide text.
-_UNSAFE = re.compile(
+# Compiled when it is first needed, as compiling takes longer than most of a start.
+_UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -14,7 +15,7 @@ _UNSAFE = re.compile(
 
 def safe(text: str) -> str:
     """The text with every unsafe character shown as an escape."""
-    return _UNSAFE.sub(_shown, text)
+    return re.sub(_UNSAFE, _shown, text)
 
 
 def _shown(match: re.Match[str]) -> str:
