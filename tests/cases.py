@@ -20,7 +20,7 @@ from agent_journal.notes import Kind, Notes
 
 HERE = Path(__file__).parent
 READERS = HERE / "readers"
-NOT_INPUT = {"expected.json", "ABOUT.md"}
+NOT_INPUT = {"expected.json", "ABOUT.md", "excused.txt"}
 
 
 class Case(NamedTuple):

@@ -32,8 +32,10 @@ LAYERS = [
     {"__init__"},
     {"cli"},
 ]
-# Our own format is no source.
-OURS = {"json", "agent journal json"}
+# Formats that are targets too are no products.
+OURS = {
+    name.lower() for writer in writers.discover().values() for name in (writer.INFO.name, writer.INFO.title)
+}
 SIDE_BY_SIDE = {"readers", "writers", "cli"}
 
 

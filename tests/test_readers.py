@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_journal import readers, writers
+from agent_journal import files, readers, writers
 from agent_journal.errors import AgentJournalError
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
@@ -57,7 +57,7 @@ def test_no_source_text_is_lost(case: Case, tmp_path: Path) -> None:
     if "damaged" in case.name:
         pytest.skip("damaged input loses what is damaged; its golden says what")
     result = outcome(case.location(tmp_path))
-    excused = excused_keys(case.reader)
+    excused = excused_keys(READERS / case.reader) | excused_keys(case.folder)
     written = {text for _, text in leaves([without_native(as_json(item)) for item in result.items])}
     every_text = "\0".join(written)
     lost = [
@@ -109,10 +109,16 @@ def test_damage_is_noted_never_raised(case: Case, tmp_path: Path) -> None:
 def test_every_writer_takes_it(case: Case, tmp_path: Path) -> None:
     result = outcome(case.location(tmp_path))
     for writer in writers.discover().values():
-        with (tmp_path / writer.INFO.name).open("wb") as out:
+        target = tmp_path / writer.INFO.name
+        if writer.INFO.layout == "bundle":
+            with files.bundle(str(target), is_folder=True) as bundle:
+                writer.write(result.items, bundle, new_run(result.notes))
+            assert all(json.loads(path.read_bytes()) for path in input_files(target))
+            continue
+        with target.open("wb") as out:
             writer.write(result.items, out, new_run(result.notes))
 
-        text = (tmp_path / writer.INFO.name).read_text(encoding="utf-8")
+        text = target.read_text(encoding="utf-8")
         if writer.INFO.layout == "lines":
             assert all(json.loads(line) for line in text.split("\n") if line)
         else:
@@ -169,8 +175,9 @@ def test_fixtures_from_the_field_are_claimed_by_one_reader_or_refused_clearly() 
     assert [] == wrong
 
 
-def excused_keys(reader: str) -> set[str]:
-    path = READERS / reader / "excused.txt"
+def excused_keys(folder: Path) -> set[str]:
+    """Keys whose text is not kept as it is, of all cases of a reader or of one of them."""
+    path = folder / "excused.txt"
     if not path.exists():
         return set()
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_journal import writers
+from agent_journal.files import ZipBundle
 from agent_journal.model import Conversation, Event, Item, Memory, Message
 from agent_journal.notes import Note, Notes
 from agent_journal.writers import Run
-from tests import cddl, unified_schema
+from tests import cddl, pam_bundle, unified_schema
 from tests.cases import leaves
 from tests.mapping import test_session
 from tests.models import items as any_items
@@ -44,9 +47,19 @@ def written(name: str, items: Iterable[Item]) -> tuple[bytes, list[Note]]:
         names={"kitchen": {"unified": "claude_code", "record": "kitchen-cli"}},
         titles={"kitchen": "The Kitchen", "pantry": "The Pantry"},
     )
+    return in_memory(name, items, run), notes.kept
+
+
+def in_memory(name: str, items: Iterable[Item], run: Run) -> bytes:
+    """What a writer makes of items; of a bundle, the zip of it."""
     out = io.BytesIO()
-    writers.get(name).write(items, out, run)
-    return out.getvalue(), notes.kept
+    writer = writers.get(name)
+    if writer.INFO.layout != "bundle":
+        writer.write(items, out, run)
+    else:
+        with closing(ZipBundle(out)) as bundle:
+            writer.write(items, bundle, run)
+    return out.getvalue()
 
 
 def documents(data: bytes) -> list[Any]:
@@ -68,6 +81,10 @@ def json_errors(data: bytes) -> list[str]:
     return []
 
 
+def pam_errors(data: bytes) -> list[str]:
+    return pam_bundle.errors(pam_bundle.unzipped(data))
+
+
 def syntax_errors(data: bytes) -> list[str]:
     """The least that can be said of a target that is JSON and has no schema here."""
     try:
@@ -84,6 +101,7 @@ def session_errors(data: bytes) -> list[str]:
 ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     "agent-record": record_errors,
     "json": json_errors,
+    "pam": pam_errors,
     "session": session_errors,
     "unified": unified_errors,
 }
@@ -97,14 +115,19 @@ def errors_of(name: str, data: bytes) -> list[str]:
 def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
     data, notes = written(name, kitchen_sink())
     noted = [str(note) for note in notes]
-    golden = HERE / name / f"expected{writers.get(name).INFO.suffix}"
+    info = writers.get(name).INFO
+    is_bundle = info.layout == "bundle"
+    golden = HERE / name / ("expected" if is_bundle else f"expected{info.suffix}")
     golden_notes = HERE / name / "expected.notes.json"
+    files = pam_bundle.unzipped(data) if is_bundle else {"": data}
     if request.config.getoption("--accept"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_bytes(data)
+        shutil.rmtree(golden, ignore_errors=True)
+        for path, content in files.items():
+            (golden / path).parent.mkdir(parents=True, exist_ok=True)
+            (golden / path).write_bytes(content)
         golden_notes.write_text(json.dumps(noted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    assert golden.read_bytes() == data
+    assert files == (pam_bundle.files_of(golden) if is_bundle else {"": golden.read_bytes()})
     assert json.loads(golden_notes.read_text(encoding="utf-8")) == noted
     assert [] == errors_of(name, data)
 
@@ -142,7 +165,8 @@ def test_a_conversation_with_nothing_in_it(name: str) -> None:
 @every_writer
 def test_items_are_taken_one_by_one(name: str) -> None:
     """A writer of lines has written an item before it asks for the next one."""
-    if writers.get(name).INFO.layout != "lines":
+    layout = writers.get(name).INFO.layout
+    if layout == "document":
         pytest.skip("a document is written as a whole")
     out = io.BytesIO()
     sizes: list[int] = []
@@ -152,7 +176,8 @@ def test_items_are_taken_one_by_one(name: str) -> None:
             sizes.append(out.tell())
             yield Conversation(id=f"c{number}", source="kitchen")
 
-    writers.get(name).write(watched(), out, Run(note=Notes(), started_at="", program="p/1"))
+    with closing(ZipBundle(out) if layout == "bundle" else out) as target:
+        writers.get(name).write(watched(), target, Run(note=Notes(), started_at="", program="p/1"))
 
     assert 0 == sizes[0] < sizes[1] < sizes[2]
 

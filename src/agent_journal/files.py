@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import IO, TYPE_CHECKING
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
 # Zips state times in steps of two seconds since 1980; this one is the same in every zip.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
+# Names that Windows keeps for devices, whatever their suffix.
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_LONGEST = 120
 
 
 class Nothing(Exception):
@@ -52,6 +59,18 @@ def make_folder(path: str) -> None:
         os.makedirs(path, mode=0o700, exist_ok=True)
     except OSError as error:
         raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+
+
+def is_safe_name(text: str) -> bool:
+    """Whether any file system takes a text for a name, with a suffix behind it."""
+    return len(text) <= _LONGEST and _SAFE.fullmatch(text) is not None and _DEVICE.fullmatch(text) is None
+
+
+def safe_name(text: str, known_by: str) -> str:
+    """A name that any file system takes: what is plain of a text, and a hash of what it is known by."""
+    slug = _OTHER.sub("-", text).strip("-.")[:80]
+    mark = hashlib.sha256(known_by.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{slug}-{mark}" if slug else mark
 
 
 class FolderBundle:

@@ -282,6 +282,7 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, ta
     kind: str
     text: str
     made_id: bool = False
+    account_id: str | None = None
     about: str | None = None
     at: str | None = None
     origin: Origin | None = None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -31,6 +29,7 @@ def new_run(notes: Notes) -> Run:
         program=f"agent-journal/{__version__}",
         names={info.name: info.names for info in infos},
         raw_fields={info.name: info.raw_field for info in infos if info.raw_field},
+        in_blocks=frozenset(info.name for info in infos if info.in_blocks),
         titles={info.name: info.title for info in infos},
         record_forms={info.name: info.record for info in infos},
     )
@@ -83,6 +82,4 @@ def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) 
 
 def file_name(item: Item, suffix: str) -> str:
     """A name that any file system takes, from the id a person knows and a hash that tells ids apart."""
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", item.id).strip("-.")[:80]
-    mark = hashlib.sha256(f"{item.source}:{item.id}".encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{slug}-{mark}{suffix}" if slug else f"{mark}{suffix}"
+    return files.safe_name(item.id, f"{item.source}:{item.id}") + suffix

@@ -799,7 +799,7 @@ def test_an_export_one_folder_deeper_in_a_zip(tmp_path: Path) -> None:
     items = [*read_all([str(path)], note)]
 
     assert [Memory, Conversation] == [type(item) for item in items]
-    assert items[1].account_id == "user-1"  # type: ignore[union-attr] # the conversation
+    assert items[1].account_id == "user-1"
     assert [("ignored-file", "*.zip", "1 file")] == [
         (found.kind, Path(found.file).name, found.detail) for found in note.kept
     ]

@@ -331,7 +331,7 @@ def test_memories(tmp_path: Path) -> None:
     assert isinstance(project, Memory)
     assert (general.kind, general.text, general.about) == ("context", "likes tea", "a1")
     assert (project.kind, project.text, project.about) == ("project", "**Purpose**", "p1")
-    assert general.extra == project.extra == {"account_uuid": "a1"}
+    assert general.account_id == project.account_id == "a1"
 
 
 def test_projects(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """Of a message's `extra`: its text as the model was given it, where that is not what the person said."""
     record: RecordForm = RecordForm()
     """How agent records tell of it."""
+    in_blocks: bool = False
+    """Whether its messages are lists of blocks, also where there is only one."""
     resume: str = ""
     """How a person goes on in that tool: `claude --resume {id}`."""
     evidence: str = ""

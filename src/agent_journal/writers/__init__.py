@@ -53,6 +53,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """What a source is called by a target: `names[source]["unified"]`."""
     raw_fields: dict[str, str] = {}
     """Where a source's messages keep their text as the model was given it: a field of their `extra`."""
+    in_blocks: frozenset[str] = frozenset()
+    """Sources whose messages are lists of blocks, also where there is only one."""
     titles: dict[str, str] = {}
     """What people call a source."""
     record_forms: dict[str, RecordForm] = {}

@@ -64,7 +64,9 @@ def read_conversation(
         context=_context(scene.instructions),
         extra=fields.rest(),
     )
-    return conversation, [_memory(text, at, conversation_id) for text, at in scene.memories]
+    return conversation, [
+        _memory(text, at, conversation_id, beside.account_id) for text, at in scene.memories
+    ]
 
 
 def _note_odd_places(order: Order, mapping: Bag, fields: Fields) -> None:
@@ -104,13 +106,14 @@ def _context(instructions: list[str]) -> Bag:
     return {"custom_instructions": "\n\n".join(dict.fromkeys(instructions))} if instructions else {}
 
 
-def _memory(text: str, at: str | None, conversation_id: str) -> Memory:
+def _memory(text: str, at: str | None, conversation_id: str, account_id: str | None) -> Memory:
     return Memory(
         id=ids.made(SOURCE, "memory", text),
         made_id=True,
         source=SOURCE,
         kind="context",
         text=text,
+        account_id=account_id,
         about=conversation_id,
         at=at,
     )

@@ -31,6 +31,7 @@ INFO = ReaderInfo(
     revision=1,
     names={"pam": "claude", "record": "claude-ai"},
     tool_kinds=TOOL_KINDS,
+    in_blocks=True,
     resume="https://claude.ai/chat/{id}",
     evidence="exports from 2024 to September 2026 as described by several open readers of them, and redacted "
     "samples of two; no documentation by the vendor; verified November 2026",

@@ -42,39 +42,43 @@ def read_memories(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
     files = fields.items("memory_files") or []
     # What else the record says stays with the first of its memories.
     said: Bag = fields.rest()
-    owner = {"account_uuid": account_id} if account_id else {}
     if general:
-        yield _memory("context", general, (account_id,), account_id, {**owner, **said})
+        yield _memory("context", general, (account_id,), account_id, said, account_id)
         said = {}
     for project_id, text in projects.items():
         if text:
-            extra = {**owner, **said}
+            extra = {**said}
             if not isinstance(text, str):
                 extra["value"] = text
-            yield _memory("project", _words(text), (account_id, project_id), project_id, extra)
+            yield _memory("project", _words(text), (account_id, project_id), project_id, extra, account_id)
             said = {}
     for index, file in enumerate(files):
         if isinstance(file, dict):
-            yield _memory_file(Fields(file, note, f"{place} file {index}"), account_id, {**owner, **said})
+            yield _memory_file(Fields(file, note, f"{place} file {index}"), account_id, said)
             said = {}
         else:
             note(Kind.BAD_RECORD, f"{place} file {index}", f"a memory is {type(file).__name__}")
     if said:
         note(Kind.UNKNOWN_TYPE, place, "nothing that is remembered")
-        yield _memory("context", "", (account_id, said), account_id, {**owner, **said})
+        yield _memory("context", "", (account_id, said), account_id, said, account_id)
 
 
 def _memory_file(fields: Fields, account_id: str | None, said: Bag) -> Memory:
     text = fields.text("content") or ""
     at = fields.moment("updated_at")
     path = fields.look("path")
-    return _memory(
-        "context", text, (account_id, "file", path or text), account_id, {**said, **fields.rest()}, at
-    )
+    known_by = (account_id, "file", path or text)
+    return _memory("context", text, known_by, account_id, {**said, **fields.rest()}, account_id, at)
 
 
 def _memory(  # noqa: PLR0917 (the fields of a memory)
-    kind: str, text: str, known_by: tuple[Any, ...], about: str | None, extra: Bag, at: str | None = None
+    kind: str,
+    text: str,
+    known_by: tuple[Any, ...],
+    about: str | None,
+    extra: Bag,
+    account_id: str | None = None,
+    at: str | None = None,
 ) -> Memory:
     return Memory(
         id=ids.made(SOURCE, "memory", kind, *known_by),
@@ -82,6 +86,7 @@ def _memory(  # noqa: PLR0917 (the fields of a memory)
         source=SOURCE,
         kind=kind,
         text=text,
+        account_id=account_id,
         about=about,
         at=at,
         extra=extra,
@@ -118,7 +123,7 @@ def read_project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
         extra=fields.rest(),
     )
     if instructions:
-        yield _memory("instruction", instructions, (project_id,), project_id, {}, at)
+        yield _memory("instruction", instructions, (project_id,), project_id, {}, at=at)
     for index, document in enumerate(documents):
         if isinstance(document, dict):
             yield _document(Fields(document, note, f"{place} document {index}"), project_id)

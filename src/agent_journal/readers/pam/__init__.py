@@ -1,0 +1,54 @@
+"""Portable AI Memory: a bundle as a folder or zip, one conversation of it, or a memory store alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+from agent_journal.readers.pam.names import CONVERSATION, KINDS, SOURCE, STORE, STORE_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name=SOURCE,
+    title="Portable AI Memory",
+    versions=("1.0",),
+    revision=1,
+    evidence="the specification, JSON Schemas and examples of version 1.0, February 2026, and its Python SDK "
+    "1.0.0; verified November 2026",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim objects whose `schema` is one of the format's, and the folder in which a memory store lies."""
+    if peek.is_folder:
+        store = peek.member(STORE_FILE)
+        return "1.0" if store is not None and _kind(store) == STORE else None
+    return "1.0" if _kind(peek) is not None else None
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+    """Yield each memory and each conversation, in the order in which they were written."""
+    from agent_journal.peek import Peek  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.pam import bundle  # noqa: PLC0415 (imported when something is read)
+
+    if source.is_folder:
+        return bundle.read_folder(source, note)
+    kind = _kind(Peek(source))
+    if kind == CONVERSATION:
+        return bundle.read_alone(source, note)
+    return bundle.read_store_alone(source, note) if kind == STORE else bundle.read_nothing(source, note)
+
+
+def _kind(file: Peek) -> str | None:
+    """What a file says that it is."""
+    if "schema" not in file.keys or file.opening != "{":
+        return None
+    stated = file.records[0].get("schema")
+    return stated if isinstance(stated, str) and stated in KINDS else None

@@ -1,0 +1,185 @@
+"""What was said, as PAM has it: one text or several parts, with sources, files and tool calls beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import ids
+from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.writers._encode import encode
+from agent_journal.writers.pam.values import stated, uri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent_journal.model import Citation, Part
+
+_UNKNOWN = "unknown"
+JOINT = "\n"
+"""What is between the texts of a message that are one text in PAM."""
+
+
+def content(parts: Sequence[Part], *, in_parts: bool) -> dict[str, Any] | None:
+    """The content of a message: its texts as one, and each part by itself if there is more than that."""
+    said = [part for part in parts if isinstance(part, Text | Code | Media)]
+    if not said:
+        return None
+    texts = [
+        part.text if isinstance(part, Text) else part.code for part in said if not isinstance(part, Media)
+    ]
+    text = JOINT.join(texts) if texts else None
+    if not in_parts and is_plain(said):
+        return {"type": "text", "text": text}
+    return {"type": "multipart", **stated({"text": text}), "parts": [_content_part(part) for part in said]}
+
+
+def is_plain(parts: Sequence[Part]) -> bool:
+    """Whether nothing but text was said, in so many words."""
+    return all(isinstance(part, Text) and not part.extra for part in parts)
+
+
+def _content_part(part: Text | Code | Media) -> dict[str, Any]:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Code():
+            return stated({"type": "code", "text": part.code, "language": part.language})
+    kind = "file" if part.kind == "document" else part.kind
+    return stated({"type": kind, "mime_type": part.mime, "ref": part.ref})
+
+
+def citations(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """The sources of all texts."""
+    return [_citation(cited) for part in parts if isinstance(part, Text) for cited in part.citations]
+
+
+def _citation(cited: Citation) -> dict[str, Any]:
+    return stated({"title": cited.title, "url": uri(cited.url), "snippet": cited.text})
+
+
+def attachments(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """The files that go with a message."""
+    return [_attachment(part) for part in parts if isinstance(part, Media)]
+
+
+def _attachment(media: Media) -> dict[str, Any]:
+    return stated(
+        {
+            "type": media.kind,
+            "name": media.name,
+            "mime_type": media.mime,
+            "size_bytes": media.size if media.size is not None and media.size >= 0 else None,
+            "ref": _inline(media) if is_inline(media) else media.ref,
+            "provider_id": media.ref if media.ref is not None and ids.is_uuid(media.ref) else None,
+        }
+    )
+
+
+def is_inline(media: Media) -> bool:
+    """Whether a file is told as its content, because nothing refers to it."""
+    return media.data is not None and media.ref is None
+
+
+def _inline(media: Media) -> str:
+    return f"data:{media.mime or ''};base64,{media.data}"
+
+
+def tool_call(call: ToolCall, answer: ToolResult | None) -> dict[str, Any]:
+    """A call, with what the tool answered. An id that only we gave it is not told."""
+    value = call.input
+    if value is not None and not isinstance(value, dict | str):
+        value = encode(value).decode()
+    found = {"name": call.name or _UNKNOWN, **stated({"input": value}), "id": _call_id(call)}
+    return found if answer is None else {**found, "output": output_text(answer)}
+
+
+def _call_id(call: ToolCall) -> str | None:
+    return None if "id" in call.extra and call.extra["id"] is None else call.call_id
+
+
+def answered_call(result: ToolResult, name: str | None) -> list[dict[str, Any]]:
+    """Which call a result answers, if it is known what was called."""
+    name = result.name or name
+    return [{"name": name, "id": result.call_id}] if name else []
+
+
+def output_text(result: ToolResult) -> str:
+    """What a tool answered, as text."""
+    if isinstance(result.output, str):
+        return result.output
+    texts = [text for part in result.output if (text := _answered(part))]
+    return JOINT.join(texts) if texts or not result.output else encode(result.output).decode()
+
+
+def _answered(part: Part) -> str | None:
+    match part:
+        case Text(text=text) | Reasoning(text=text):
+            return text
+        case Code(code=code):
+            return code
+    return None
+
+
+def entries(parts: Sequence[Part], *, in_parts: bool, apart: bool) -> list[dict[str, Any]]:
+    """The parts as the model has them, without what the message says at another place.
+
+    With `apart`, thoughts and answers are messages of their own, which have their `extra`.
+    """
+    said = [part for part in parts if isinstance(part, Text | Code | Media)]
+    is_joined = not in_parts and is_plain(said) and len(said) > 1
+    return [_entry(part, is_joined=is_joined, apart=apart) for part in parts]
+
+
+def _entry(part: Part, *, is_joined: bool, apart: bool) -> dict[str, Any]:
+    match part:
+        case Text():
+            entry = _left(part, "text", "text")
+            return {**entry, "length": len(part.text)} if is_joined else entry
+        case Code():
+            return _left(part, "code", "code", "language")
+        case Reasoning():
+            entry = _left(part, "reasoning", "text", *(["extra"] if apart else []))
+            return {**entry, "text": None} if part.text is None else entry
+        case ToolCall():
+            return _call_entry(part)
+        case ToolResult():
+            return _result_entry(part, apart=apart)
+        case Media():
+            return _media_entry(part)
+    return {"type": "other", "data": part.data, **stated({"name": part.name})}
+
+
+def _left(part: Part, tag: str, *said: str) -> dict[str, Any]:
+    """What a part has beyond what was said: the fields that say something."""
+    entry: dict[str, Any] = {"type": tag}
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if name not in said and value is not None and value not in ({}, []):
+            entry[name] = value
+    return entry
+
+
+def _call_entry(call: ToolCall) -> dict[str, Any]:
+    said = ["input"]
+    if call.name:
+        said.append("name")
+    if _call_id(call) == call.call_id:
+        said.append("call_id")
+    entry = _left(call, "tool_call", *said)
+    return (
+        entry if call.input is None or isinstance(call.input, dict | str) else {**entry, "input": call.input}
+    )
+
+
+def _result_entry(result: ToolResult, *, apart: bool) -> dict[str, Any]:
+    entry = _left(result, "tool_result", "output", "native", *(["extra"] if apart else []))
+    if isinstance(result.output, str):
+        return entry
+    return {**entry, "output": entries(result.output, in_parts=False, apart=False)}
+
+
+def _media_entry(media: Media) -> dict[str, Any]:
+    if is_inline(media):
+        return {**_left(media, "media", "data"), "inline": True}
+    is_told = media.data is None and not media.extra and (media.size is None or media.size >= 0)
+    return {"type": "media"} if is_told else _left(media, "media")

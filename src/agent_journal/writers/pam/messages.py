@@ -1,0 +1,260 @@
+"""Messages. What is one in the source may be several here: each thought and each answer of a tool is one.
+
+The message that keeps the source's id is the one in which something was said; the others hang below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from agent_journal import ids, tree
+from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.writers.pam import content as said
+from agent_journal.writers.pam.values import OURS, moment, raw_metadata, stated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent_journal.model import Conversation, Feedback, Part
+
+
+class Share(NamedTuple):
+    """The parts of a message that are one message in PAM."""
+
+    kind: Literal["speech", "thought", "answer"]
+    parts: Sequence[Part]
+
+
+def shares(message: Message) -> list[Share]:
+    """How a message is cut; nearly all are not."""
+    spoken = [part for part in message.parts if not isinstance(part, Reasoning | ToolResult)]
+    if len(spoken) == len(message.parts):
+        return [Share("speech", spoken)]
+    found: list[Share] = []
+    is_told = not spoken
+    for part in message.parts:
+        if isinstance(part, Reasoning):
+            found.append(Share("thought", [part]))
+        elif isinstance(part, ToolResult):
+            found.append(Share("answer", [part]))
+        elif not is_told:
+            found.append(Share("speech", spoken))
+            is_told = True
+    return found
+
+
+class _Place(NamedTuple):
+    """Where a message stands."""
+
+    id: str
+    parent: str | None
+
+
+class Messages:
+    """Makes the messages of one conversation."""
+
+    def __init__(
+        self, conversation: Conversation, created_at: str, provider: str, *, in_blocks: bool
+    ) -> None:
+        self.untimed = 0
+        self.renamed = 0
+        self._conversation = conversation
+        self._created_at = created_at
+        self._provider = provider
+        self._in_blocks = in_blocks
+        self._answers = tree.results_by_call(conversation.timeline)
+        self._called = {
+            call.call_id: call.name
+            for entry in conversation.timeline
+            for call in tree.calls_in(entry)
+            if call.name
+        }
+        self._feedback = _by_message(conversation.feedback)
+        self._places = self._placed()
+        self._children: dict[str, list[str]] = {}
+        for place in self._places:
+            if place.parent is not None:
+                self._children.setdefault(place.parent, []).append(place.id)
+
+    def _placed(self) -> list[_Place]:
+        """Each message's id, which is its own alone, and the nearest message above it."""
+        is_tree = self._conversation.shape == "tree"
+        places: list[_Place] = []
+        known: dict[str | None, str | None] = {}
+        taken: set[str] = set()
+        pending: list[tuple[str, str | None]] = []
+        for entry in self._conversation.timeline:
+            if isinstance(entry, Event):
+                known.setdefault(entry.id, known.get(entry.parent_id))
+                continue
+            name = entry.id
+            if not name or name in taken:
+                self.renamed += 1
+                name = ids.made(self._conversation.id, name, len(pending))
+            taken.add(name)
+            known.setdefault(entry.id, name)
+            pending.append((name, entry.parent_id if is_tree else None))
+        for name, parent in pending:
+            places.append(_Place(name, None if parent is None else known.get(parent)))
+        return places
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Every message of the conversation, in its order."""
+        for message, place in zip(tree.messages(self._conversation), self._places, strict=True):
+            yield from self._shared(message, place)
+
+    def _shared(self, message: Message, place: _Place) -> list[dict[str, Any]]:
+        cut = shares(message)
+        main = next((index for index, share in enumerate(cut) if share.kind == "speech"), 0)
+        names = [place.id if index == main else ids.made(place.id, index) for index in range(len(cut))]
+        is_tree = self._conversation.shape == "tree"
+        below = [name for name in names if name != place.id] if is_tree else []
+        found: list[dict[str, Any]] = []
+        for index, (share, name) in enumerate(zip(cut, names, strict=True)):
+            made = self._made(message, share, name)
+            if index == main:
+                made["parent_id"] = place.parent
+                made["children_ids"] = [*self._children.get(place.id, ()), *below]
+                self._finish(made, message, share, place, is_apart=len(cut) > 1)
+            else:
+                made["parent_id"] = place.id if is_tree else None
+                made["children_ids"] = []
+                extra = share.parts[0].extra  # type: ignore[union-attr] # a thought or an answer
+                made["raw_metadata"] = raw_metadata(extra, self._provider, {"part_of": place.id})
+            found.append(made)
+        return found
+
+    def _made(self, message: Message, share: Share, name: str) -> dict[str, Any]:
+        at = moment(message.at)
+        made = {
+            "id": name,
+            **stated({"provider_message_id": None if message.made_id else message.id or None}),
+            "role": "tool" if share.kind == "answer" else message.role,
+            "created_at": at or self._created_at,
+            "parent_id": None,
+            "children_ids": [],
+            **stated({"model": message.model}),
+        }
+        match share.parts:
+            case [Reasoning() as thought]:
+                text = thought.summary if thought.text is None else thought.text
+                return {**made, **_content(text), "is_thought": True}
+            case [ToolResult() as result]:
+                return {**made, **self._answer(result)}
+        return {**made, **self._speech(message, share.parts)}
+
+    def _speech(self, message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+        calls = [self._call(part) for part in parts if isinstance(part, ToolCall)]
+        return {
+            **stated({"content": said.content(parts, in_parts=self._in_parts(message))}),
+            **_present(
+                {
+                    "attachments": said.attachments(parts),
+                    "citations": said.citations(parts),
+                    "tool_calls": calls,
+                }
+            ),
+        }
+
+    def _in_parts(self, message: Message) -> bool:
+        """Whether the source had parts, also where it is one: it always has, or its content says more."""
+        return self._in_blocks or "content" in message.extra
+
+    def _call(self, call: ToolCall) -> dict[str, Any]:
+        return said.tool_call(call, None if call.call_id is None else self._answers.get(call.call_id))
+
+    def _answer(self, result: ToolResult) -> dict[str, Any]:
+        named = said.answered_call(result, self._called.get(result.call_id))
+        output = result.output
+        if isinstance(output, str):
+            return {**_content(output), **_present({"tool_calls": named})}
+        return {
+            **stated({"content": said.content(output, in_parts=False)}),
+            **_present(
+                {
+                    "attachments": said.attachments(output),
+                    "citations": said.citations(output),
+                    "tool_calls": named,
+                }
+            ),
+        }
+
+    def _finish(
+        self, made: dict[str, Any], message: Message, share: Share, place: _Place, *, is_apart: bool
+    ) -> None:
+        """Add what concerns the whole message."""
+        usage = message.usage
+        if usage is not None and usage.output is not None and usage.output >= 0:
+            made["token_count"] = usage.output
+        ours = self._ours(made, message, place)
+        if not _is_told(message.parts):
+            ours["parts"] = self._entries(message, share, is_apart=is_apart)
+        extra, derived = message.extra, self._derived(message, share)
+        if derived:
+            extra, ours = {**extra, **derived}, {**ours, "derived": [*derived]}
+        if raw := raw_metadata(extra, self._provider, ours):
+            made["raw_metadata"] = raw
+
+    def _entries(self, message: Message, share: Share, *, is_apart: bool) -> list[dict[str, Any]]:
+        in_parts = self._in_parts(message)
+        found = said.entries(message.parts, in_parts=in_parts, apart=is_apart)
+        if is_apart and share.kind != "speech":  # it has no message of its own
+            place = next(index for index, part in enumerate(message.parts) if part is share.parts[0])
+            found[place] = said.entries(share.parts, in_parts=in_parts, apart=False)[0]
+        return found
+
+    def _ours(self, made: dict[str, Any], message: Message, place: _Place) -> dict[str, Any]:
+        """What the message has and PAM no field for."""
+        ours: dict[str, Any] = {}
+        if place.id != message.id:
+            ours["id"] = message.id
+        if place.parent != message.parent_id:
+            ours["parent_id"] = message.parent_id
+        if made["role"] != message.role:
+            ours["role"] = message.role
+        if made["created_at"] != message.at:
+            self.untimed += message.at is None
+            ours["at"] = message.at
+        for name in ("made_id", "stop_reason", "hidden", "sidechain", "response_id", "usage"):
+            if value := getattr(message, name):
+                ours[name] = value
+            elif value == "":
+                ours[name] = ""
+        return ours
+
+    def _derived(self, message: Message, share: Share) -> dict[str, Any]:
+        """What is told here although it is kept elsewhere: ratings, and what belongs to a thought."""
+        found: dict[str, Any] = {}
+        if message.id in self._feedback:
+            found["feedback"] = self._feedback[message.id]
+        if share.kind == "thought" and isinstance(share.parts[0], Reasoning):
+            found |= share.parts[0].extra
+        return {name: value for name, value in found.items() if name not in message.extra and name != OURS}
+
+
+def _is_told(parts: list[Part]) -> bool:
+    """Whether the content of a message says all about its parts."""
+    match parts:
+        case []:
+            return True
+        case [Text() as only]:
+            return not only.citations and not only.extra
+    return False
+
+
+def _content(text: str | None) -> dict[str, Any]:
+    return {} if text is None else {"content": {"type": "text", "text": text}}
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that hold something."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _by_message(feedback: list[Feedback]) -> dict[str | None, dict[str, Any]]:
+    """The last rating of each message."""
+    return {
+        each.message_id: stated({"rating": each.rating, "text": each.text, "tags": each.extra.get("tags")})
+        for each in feedback
+        if each.message_id is not None
+    }
