@@ -76,18 +76,30 @@ def decode_lines(folder: Path) -> dict[str, Any]:
 
 
 def decode_elements(file: Path) -> dict[str, Any]:
-    """Decode each element of an array with orjson; finding where they end is not counted."""
+    """Read a file and decode each element of its array with orjson; finding where they end is not counted."""
     import msgspec  # noqa: PLC0415
     import orjson  # noqa: PLC0415
 
-    elements = [bytes(raw) for raw in msgspec.json.decode(file.read_bytes(), type=list[msgspec.Raw])]
+    sizes = [len(raw) for raw in msgspec.json.decode(file.read_bytes(), type=list[msgspec.Raw])]
+    places = _places(file, sizes)
 
     def decode() -> None:
-        for element in elements:
-            orjson.loads(element)
+        whole = memoryview(file.read_bytes())
+        for start, size in places:
+            orjson.loads(whole[start : start + size])
 
     seconds = min(_timed(decode) for _ in range(_PASSES))
-    return {"seconds": seconds, "largest": max(map(len, elements))}
+    return {"seconds": seconds, "largest": max(sizes)}
+
+
+def _places(file: Path, sizes: list[int]) -> list[tuple[int, int]]:
+    """Start and size of each element, between which there are a comma and white space."""
+    data, start, found = file.read_bytes(), 0, []
+    for size in sizes:
+        start = data.index(b"{", start)
+        found.append((start, size))
+        start += size
+    return found
 
 
 def copy(folder: Path) -> dict[str, Any]:
