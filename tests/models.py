@@ -35,6 +35,29 @@ from agent_journal.model import (
 )
 
 WORDS = ["", "a", "id-1", "id-2", "userType", "user_type", "exit_code", "metadata", "content", "timestamp"]
+# Names that targets have for something of their own.
+WORDS += [
+    "type",
+    "media",
+    "name",
+    "title",
+    "hidden",
+    "usage",
+    "raw",
+    "citations",
+    "line_range",
+    "summary",
+    "ref",
+]
+WORDS += [
+    "requestId",
+    "response_id",
+    "model_override",
+    "service_tier",
+    "agent_journal",
+    "total_tokens",
+    "link",
+]
 text = st.one_of(st.sampled_from(WORDS), st.text(max_size=12))
 # Few ids, so that parents, calls and usages meet.
 an_id = st.sampled_from(["", "1", "2", "3", "4", "ünïcode", "11111111-2222-4333-8444-555555555555"])
@@ -101,7 +124,9 @@ calls = st.builds(
     ToolCall,
     name=text,
     call_id=maybe(an_id),
-    input=st.one_of(value, st.sampled_from(["{}", '{"a": [1]}', "[1]", "{", "null"])),
+    input=st.one_of(
+        value, st.sampled_from(["{}", '{"a": [1]}', '{"a":"ü"}', '{"raw":1}', "[1]", "{", "null"])
+    ),
     kind=maybe(st.sampled_from(["shell", "mcp"])),
     extra=bag,
 )

@@ -21,7 +21,7 @@ LAYERS = [
     {"model", "errors", "schemas"},
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
-    {"encoding", "fields", "tree", "blocks", "records", "files", "database", "spill", "yamltext"},
+    {"encoding", "fields", "tree", "blocks", "records", "files", "database", "spill", "yamltext", "jsontext"},
     {"jsonvalue"},
     {"jsonwindow"},
     {"jsonstream", "tables"},

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from agent_journal import readers, validate
+from agent_journal.peek import Peek
 from tests.cases import Case, all_cases, outcome
 from tests.inline import written
+from tests.memory_source import Bytes
 
 NOW = "2026-06-01T00:00:00Z"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -315,3 +317,25 @@ def test_nothing_to_check_is_told_in_one_line(tmp_path: Path) -> None:
     done = aj(str(tmp_path / "x.txt"))
 
     assert (1, 1) == (done.returncode, done.stderr.count("\n"))
+
+
+def test_a_folder_of_documents_is_checked_as_it_is(tmp_path: Path) -> None:
+    for name, value in (("good", document()), ("empty", document(messages=[])), ("other", document(x=1))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    done = aj(str(tmp_path), "--json")
+
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [False, True, True] == [row["valid"] for row in rows]
+    assert "No messages found" in rows[0]["errors"]
+
+
+def test_the_reader_claims_what_is_taken_for_a_document() -> None:
+    sniff = readers.get("unified").sniff
+    whole = document()
+    signs = ["schema_version", "conversation_id", "platform", "messages"]
+    for missing in (set(), *({sign} for sign in signs), set(signs[:2]), set(signs[1:3])):
+        record = {name: value for name, value in whole.items() if name not in missing}
+        claimed = sniff(Peek(Bytes(json.dumps(record).encode()))) is not None
+
+        assert validate.is_unified(record) is claimed
+        assert claimed is (len(missing) < 2)

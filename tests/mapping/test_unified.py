@@ -34,8 +34,8 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind
-from agent_journal.writers.unified.content import normalize_content
-from agent_journal.writers.unified.metadata import snake_case
+from agent_journal.readers.unified.content import normalize_content
+from agent_journal.writers.unified.untold import snake_case
 from tests import unified_schema
 from tests.inline import Written, converted, save_document, save_lines, written
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from agent_journal import jsonstream, pipeline, validate
+from agent_journal import jsonstream, pipeline, readers, validate
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli._say import safe, say
@@ -16,9 +16,9 @@ from agent_journal.errors import AgentJournalError, UnreadableSource
 from agent_journal.model import Conversation
 from agent_journal.notes import Kind, Notes
 from agent_journal.output import new_run
-from agent_journal.peek import Peek
-from agent_journal.source import open_source
+from agent_journal.writers import unified
 from agent_journal.writers._encode import encode
+from agent_journal.writers.unified.envelope import document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,8 @@ def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str 
     notes = Notes(sink=printer)
     run = new_run(Notes())  # what writing them would note is no news here
     count = bad = 0
-    for file, document, required in _documents(inputs, from_format, run, notes):
-        result = validate.check(document, level, run.started_at, required)
+    for file, found, required in _documents(inputs, from_format, run, notes):
+        result = validate.check(found, level, run.started_at, required)
         _show(file, result, as_json=as_json)
         count += 1
         bad += not result.valid
@@ -72,11 +72,8 @@ def _documents(
     """File, document and what its platform requires, for each conversation."""
     for location in inputs:
         try:
-            source = open_source(location)
-            if from_format is None and _is_unified(source):
-                yield from _as_they_are(source, notes)
-            else:
-                yield from _as_they_become(source, from_format, run, notes)
+            for unit in pipeline.units(location, notes, from_format):
+                yield from _of_unit(unit, run, notes)
         except UnreadableSource as error:
             if len(inputs) == 1:
                 raise
@@ -87,35 +84,30 @@ def _documents(
             notes.add(Kind.UNREADABLE_FILE, location, "", str(error))
 
 
-def _is_unified(source: Source) -> bool:
-    return not source.is_folder and any(validate.is_unified(record) for record in Peek(source).records)
+def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    if unit.reader.INFO.name == unified.INFO.name:
+        yield from _as_they_are(unit.source, notes)
+    else:
+        yield from _as_they_become(unit, run, notes)
 
 
 def _as_they_are(source: Source, notes: Notes) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-    from agent_journal import readers  # noqa: PLC0415
-
     infos = [reader.INFO for reader in readers.discover().values()]
-    for _, document in jsonstream.values(source, notes.about(source.label)):
-        platform = document.get("platform") if isinstance(document, dict) else None
+    for _, found in jsonstream.values(source, notes.about(source.label)):
+        platform = found.get("platform") if isinstance(found, dict) else None
         name = platform.get("name") if isinstance(platform, dict) else None
         # Several sources may go by one name there: what all of them must have.
         known = [set(info.required) for info in infos if name and info.names.get("unified") == name]
-        yield source.label, document, tuple(sorted(set.intersection(*known))) if known else ()
+        yield source.label, found, tuple(sorted(set.intersection(*known))) if known else ()
 
 
 def _as_they_become(
-    source: Source, from_format: str | None, run: Run, notes: Notes
+    unit: pipeline.Unit, run: Run, notes: Notes
 ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-    from agent_journal.writers.unified.envelope import document  # noqa: PLC0415
-
-    for unit in pipeline.units_of(source, notes, from_format):
-        for item in pipeline.read_unit(unit, notes):
-            if isinstance(item, Conversation):
-                yield (
-                    unit.source.label,
-                    msgspec.json.decode(encode(document(item, run))),
-                    unit.reader.INFO.required,
-                )
+    for item in pipeline.read_unit(unit, notes):
+        if isinstance(item, Conversation):
+            made = msgspec.json.decode(encode(document(item, run)))
+            yield unit.source.label, made, unit.reader.INFO.required
 
 
 def _show(file: str, result: validate.Result, *, as_json: bool) -> None:

@@ -26,12 +26,7 @@ INFO = WriterInfo(
     title="Unified Conversation Schema",
     suffix=".json",
     layout="lines",
-    loses=(
-        "memories",
-        "digits of a time beyond milliseconds, and its zone",
-        "the place of events among the messages",
-        "the content as the source had it",
-    ),
+    loses=("memories", "content in the source's own form"),
     evidence="the JSON Schema, version 1.0.0 of December 2025; ours has the same constraints",
 )
 

@@ -13,8 +13,8 @@ from agent_journal import ids, times, tree
 from agent_journal.model import Conversation, Event, Feedback, Message
 from agent_journal.notes import Kind
 from agent_journal.writers.unified.content import Content
-from agent_journal.writers.unified.messages import amount, count, messages
-from agent_journal.writers.unified.metadata import add, stated
+from agent_journal.writers.unified.messages import amount, count, messages, untold_of
+from agent_journal.writers.unified.untold import NAME, Untold, present, stated
 
 if TYPE_CHECKING:
     from agent_journal.model import Link
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0.0"
 # Where a conversation states no time at all, the schema still demands one.
 _NO_TIME = "1970-01-01T00:00:00.000Z"
+_NO_VERSION = "unknown"
+# What the platform's metadata holds beside what only the source has a name for: fields of the conversation.
+_FACTS = {
+    "title": "title",
+    "conversation_id": "",
+    "account_id": "account_id",
+    "head_message_id": "head_id",
+    "link": "link",
+    "feedback": "feedback",
+    "origin": "",
+    "name": "",
+}
+_FACT_NAMES = frozenset(_FACTS)
 
 
 @cache
@@ -39,24 +52,26 @@ def document(conversation: Conversation, run: Run) -> dict[str, Any]:
     if created_at is None:
         run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
         created_at = _NO_TIME
-    content = Content(conversation)
-    said, untimed = messages(conversation, moments, created_at, content)
+    untold = Untold()
+    content = Content(conversation, untold)
+    said, untimed = messages(conversation, moments, created_at, content, untold)
     summaries, guessed = _summaries(conversation, said, updated_at or created_at)
     content.note(run)
     about = f"{conversation.source}:{conversation.id}"
     for number, what in ((untimed, "message"), (guessed, "summary")):
         if number:
             run.note.add(Kind.MISSING_TIME, about, "", f"{number} × {what}")
-    return {
+    left: dict[str, Any] = {}
+    made = {
         "schema_version": SCHEMA_VERSION,
         "conversation_id": _conversation_id(conversation, run),
-        "platform": _platform(conversation, run),
+        "platform": _platform(conversation, run, untold, left),
         "session": _session(conversation),
-        **_present({"context": _context(conversation)}),
+        **present({"context": _context(conversation)}),
         "created_at": created_at,
         **stated({"updated_at": updated_at, "status": "archived" if conversation.archived else None}),
         "messages": said,
-        **_present(
+        **present(
             {
                 "summaries": summaries,
                 "metrics": _metrics(conversation, len(said), content.tool_calls),
@@ -68,11 +83,29 @@ def document(conversation: Conversation, run: Run) -> dict[str, Any]:
             }
         ),
     }
+    made[NAME] = {"source": conversation.source, **untold.rules(), **_untold(conversation, made, left)}
+    return made
 
 
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    """The values that hold something."""
-    return {name: value for name, value in values.items() if value}
+def _untold(conversation: Conversation, made: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
+    """What the document does not tell of the conversation itself; `left` is what its platform does not."""
+    platform = made["platform"]
+    told = {
+        "started_at": made["created_at"],
+        "updated_at": made.get("updated_at"),
+        "app_version": None if platform["version"] == _NO_VERSION else platform["version"],
+        "model": platform.get("model"),
+        "archived": True if "status" in made else None,
+        "shape": "tree" if any(said["parent_message_id"] for said in made["messages"]) else "list",
+        "made_id": False,
+    }
+    own = {name: value for name in told if (value := getattr(conversation, name)) != told[name]}
+    summarized = [each.at for each in conversation.summaries]
+    if summarized == [each["timestamp"] for each in made.get("summaries", ())]:
+        summarized = []
+    places = [place for place, entry in enumerate(conversation.timeline) if isinstance(entry, Event)]
+    facts = left.pop("facts", {})
+    return {**present({"conversation": own | facts, "events": places, "summaries": summarized}), **left}
 
 
 def _span(conversation: Conversation, moments: list[str | None]) -> tuple[str | None, str | None]:
@@ -96,20 +129,40 @@ def as_uuid(source: str, conversation_id: str) -> str:
     return conversation_id if ids.is_uuid(conversation_id) else ids.uuid5(f"{source}-{conversation_id}")
 
 
-def _platform(conversation: Conversation, run: Run) -> dict[str, Any]:
+def _platform(conversation: Conversation, run: Run, untold: Untold, left: dict[str, Any]) -> dict[str, Any]:
     name = run.name_of(conversation.source, "unified")
-    listed = name in _platform_names()
+    listed = next((each for each in (name, name.replace("-", "_")) if each in _platform_names()), None)
     metadata = dict(conversation.platform)
-    add(metadata, _facts(conversation))
-    if not listed:
-        add(metadata, {"name": name})
-    add(metadata, conversation.extra)
+    facts = _facts(conversation) | ({"name": name} if listed is None else {})
+    names, displaced = _add_facts(metadata, facts)
+    further = untold.add(metadata, conversation.extra, _FACT_NAMES)
+    if names:
+        further["names"] = names | further.get("names", {})
+    left |= present({"platform": [*conversation.platform], "metadata": further, "facts": displaced})
     return {
-        "name": name if listed else "other",
-        "version": conversation.app_version or "unknown",
+        "name": listed or "other",
+        "version": conversation.app_version or _NO_VERSION,
         **stated({"model": conversation.model or _usual_model(conversation)}),
-        **_present({"metadata": metadata}),
+        **present({"metadata": metadata}),
     }
+
+
+def _add_facts(metadata: dict[str, Any], facts: dict[str, Any]) -> tuple[dict[str, None], dict[str, Any]]:
+    """Add facts to what the platform says; the names that clashes gave to some, and the fields they are."""
+    names: dict[str, None] = {}
+    displaced: dict[str, Any] = {}
+    for fact, value in facts.items():
+        name = fact
+        if name in metadata and (field := _FACTS[fact]):
+            displaced[field] = value
+        if value.__class__ is str and metadata.get(name) == value:
+            continue
+        while name in metadata:
+            name += "_"
+        metadata[name] = value
+        if name != fact:
+            names[name] = None
+    return names, displaced
 
 
 def _facts(conversation: Conversation) -> dict[str, Any]:
@@ -157,7 +210,7 @@ def _context(conversation: Conversation) -> dict[str, Any]:
         "git_commit": conversation.git_commit,
     }
     environment = {"os": conversation.os, "shell": conversation.shell, "editor": conversation.editor}
-    return _present(
+    return present(
         {"workspace": stated(workspace), "environment": stated(environment), "custom": conversation.context}
     )
 
@@ -174,7 +227,7 @@ def _metrics(conversation: Conversation, total: int, tool_calls: int) -> dict[st
     duration = _sum([amount(request.duration_ms) for request in conversation.requests])
     return {
         "total_messages": total,
-        **_present({"total_tokens": stated(tokens)}),
+        **present({"total_tokens": stated(tokens)}),
         **({} if cost is None else {"total_cost": {"amount": round(cost, 6), "currency": "USD"}}),
         "tool_calls": tool_calls,
         **({} if duration is None else {"duration_ms": round(duration)}),
@@ -215,7 +268,7 @@ def _summaries(
                 "text": summary.text,
                 "timestamp": at or said_at.get(summary.message_id, default),
                 **({} if summary.message_id is None else {"covers_messages": [summary.message_id]}),
-                **_present({"metadata": summary.extra}),
+                **present({"metadata": summary.extra}),
             }
         )
     return found, guessed
@@ -227,7 +280,7 @@ def _events(conversation: Conversation, moments: list[str | None]) -> list[dict[
             "event_id": entry.id,
             "name": entry.name,
             **stated({"timestamp": at, "parent_id": entry.parent_id}),
-            **_present({"data": entry.data}),
+            **present({"data": entry.data, NAME: untold_of(entry, at)}),
         }
         for entry, at in zip(conversation.timeline, moments, strict=True)
         if isinstance(entry, Event)

@@ -5,22 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.writers.unified.metadata import add, stated
+from agent_journal.writers.unified.untold import NAME, stated
 
 if TYPE_CHECKING:
+    from agent_journal.model import Bag
     from agent_journal.writers.unified.content import Content
+    from agent_journal.writers.unified.untold import Untold
 
 _METADATA_TYPES = {"user_type": str, "edit_count": int, "model_override": str}
-_TIERS = ("standard", "premium")
-_COUNTS = frozenset(
+# What a message's metadata holds beside what only the source has a name for.
+_FACTS = frozenset(
     {
-        "input_tokens",
-        "output_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-        "cache_creation",
+        "model_override",
+        "response_id",
+        "stop_reason",
+        "hidden",
+        "sidechain",
+        "timestamp_inferred",
+        "usage",
+        "service_tier",
     }
 )
+_TIERS = ("standard", "premium")
+# Counts by their names in the schema.
+_COUNTS = {
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "cache_creation_input_tokens": "cache_write",
+    "cache_read_input_tokens": "cache_read",
+}
+_CACHED = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
+# Names that the schema leaves open. A value under them that is only the source's makes no count of ours.
+_OPEN: dict[str, dict[str, Any]] = {
+    "reasoning_tokens": {"reasoning": None},
+    "total_tokens": {"total": None},
+    "estimated": {"estimated": False},
+}
+_TOLD = frozenset({*_COUNTS, "cache_creation", *_OPEN})
 # Beyond this a number is no count of tokens or milliseconds, and no price: sums of them stay exact.
 _LARGEST = 10**12
 
@@ -36,7 +57,7 @@ def amount(value: float | None) -> float | None:
 
 
 def messages(
-    conversation: Conversation, moments: list[str | None], created_at: str, content: Content
+    conversation: Conversation, moments: list[str | None], created_at: str, content: Content, untold: Untold
 ) -> tuple[list[dict[str, Any]], int]:
     """The messages, and how many of them had no time of their own.
 
@@ -52,31 +73,62 @@ def messages(
             message_above[entry.id] = parent
             continue
         missing += moment is None
+        left = untold_of(entry, moment)
+        if parent != entry.parent_id:
+            left["parent_id"] = entry.parent_id
         metadata = _facts(entry, inferred=moment is None)
-        found.append(_message(entry, parent, moment or created_at, content.blocks(entry), metadata))
+        blocks, parts = content.blocks(entry)
+        if parts:
+            left["parts"] = parts
+        said: dict[str, Any] = {
+            "message_id": entry.id,
+            "parent_message_id": parent,
+            "role": entry.role,
+            "timestamp": moment or created_at,
+            "content": blocks,
+        }
+        _complete(said, entry, metadata, left, untold)
+        found.append(said)
     return found, missing
 
 
-def _message(
+def untold_of(entry: Message | Event, moment: str | None) -> dict[str, Any]:
+    """What the schema's form of an entry does not tell: that its id was made, and its time as it was."""
+    left: dict[str, Any] = {"made_id": True} if entry.made_id else {}
+    if moment != entry.at:
+        left["at"] = entry.at
+    return left
+
+
+def _complete(
+    said: dict[str, Any],
     entry: Message,
-    parent: str | None,
-    at: str,
-    content: list[dict[str, Any]],
     metadata: dict[str, Any],
-) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "message_id": entry.id,
-        "parent_message_id": parent,
-        "role": entry.role,
-        "timestamp": at,
-        "content": content,
-    }
-    if entry.usage is not None:
-        _add_usage(said, metadata, entry.usage)
-    add(metadata, entry.extra, _METADATA_TYPES)
+    left: dict[str, Any],
+    untold: Untold,
+) -> None:
+    """Add tokens and metadata to a message, and what all of it does not tell."""
+    usage = entry.usage
+    uncounted = {} if usage is None else _add_usage(said, metadata, usage, untold)
+    if entry.extra:
+        left |= untold.add(metadata, entry.extra, _FACTS, _METADATA_TYPES)
+    if usage is not None:
+        if usage.key != _key(entry, metadata):
+            uncounted["key"] = usage.key
+        if uncounted or not ("tokens" in said or "cost" in said):
+            left["usage"] = uncounted
     if metadata:
         said["metadata"] = metadata
-    return said
+    if left:
+        said[NAME] = left
+
+
+def _key(entry: Message, metadata: dict[str, Any]) -> str | None:
+    """What a response is known by, where nothing else is stated: its id, and that of its request."""
+    request_id = metadata.get("request_id")
+    if entry.response_id is None or request_id.__class__ is not str:
+        return entry.response_id
+    return f"{entry.response_id}:{request_id}"
 
 
 def _facts(entry: Message, *, inferred: bool) -> dict[str, Any]:
@@ -92,47 +144,83 @@ def _facts(entry: Message, *, inferred: bool) -> dict[str, Any]:
     )
 
 
-def _add_usage(said: dict[str, Any], metadata: dict[str, Any], usage: Usage) -> None:
-    tokens = _tokens(usage)
-    left = _add_stated_by_source(tokens, usage)
+def _add_usage(
+    said: dict[str, Any], metadata: dict[str, Any], usage: Usage, untold: Untold
+) -> dict[str, Any]:
+    """Add tokens and cost; what they do not tell of the usage is given back."""
+    left: dict[str, Any] = {}
+    tokens = _tokens(usage, left)
+    left |= untold.repeated(_add_stated_by_source(tokens, metadata, usage.extra, left))
     if tokens:
         said["tokens"] = tokens
-    cost = amount(usage.cost_usd)
-    if cost is not None:
-        said["cost"] = {"amount": round(cost, 6), "currency": "USD"}
-    if "service_tier" in left:
-        metadata["service_tier"] = left.pop("service_tier")
-    if left:
-        metadata["usage"] = left
-
-
-def _tokens(usage: Usage) -> dict[str, Any]:
-    cached = {
-        "ephemeral_5m_input_tokens": count(usage.cache_write_5m),
-        "ephemeral_1h_input_tokens": count(usage.cache_write_1h),
-    }
-    return stated(
-        {
-            "input_tokens": count(usage.input),
-            "output_tokens": count(usage.output),
-            "cache_creation_input_tokens": count(usage.cache_write),
-            "cache_read_input_tokens": count(usage.cache_read),
-            "cache_creation": stated(cached) or None,
-            # The schema has no names for these; it is open.
-            "reasoning_tokens": usage.reasoning,
-            "total_tokens": usage.total,
-            "estimated": usage.estimated or None,
-        }
-    )
-
-
-def _add_stated_by_source(tokens: dict[str, Any], usage: Usage) -> dict[str, Any]:
-    """Add what else the source's usage object says; what has no place among the tokens is given back."""
-    left: dict[str, Any] = {}
-    for name, value in usage.extra.items():
-        has_place = value in _TIERS if name == "service_tier" else name not in _COUNTS
-        if has_place and name not in tokens:
-            tokens[name] = value
-        elif value is not None and tokens.get(name) != value:
-            left[name] = value
+    if usage.cost_usd is not None:
+        cost = amount(usage.cost_usd)
+        if cost is not None:
+            cost = round(cost, 6)
+            said["cost"] = {"amount": cost, "currency": "USD"}
+        if cost != usage.cost_usd:
+            left["cost_usd"] = usage.cost_usd
     return left
+
+
+def _tokens(usage: Usage, left: dict[str, Any]) -> dict[str, Any]:
+    """The counts by their names here; what the schema does not take for a count is left."""
+    tokens = _counted(usage, _COUNTS, left)
+    if cached := _counted(usage, _CACHED, left):
+        tokens["cache_creation"] = cached
+    # The schema has no names for these; it is open.
+    if usage.reasoning is not None:
+        tokens["reasoning_tokens"] = usage.reasoning
+    if usage.total is not None:
+        tokens["total_tokens"] = usage.total
+    if usage.estimated:
+        tokens["estimated"] = True
+    return tokens
+
+
+def _counted(usage: Usage, names: dict[str, str], left: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, field in names.items():
+        value = getattr(usage, field)
+        if value is None:
+            continue
+        if 0 <= value <= _LARGEST:
+            found[name] = value
+        else:
+            left[field] = value
+    return found
+
+
+def _add_stated_by_source(
+    tokens: dict[str, Any], metadata: dict[str, Any], extra: Bag, left: dict[str, Any]
+) -> list[str]:
+    """Add what else the source's usage object says, to the tokens or where it has no place there beside them.
+
+    Given back are the names of what the tokens say already.
+    """
+    repeated: list[str] = []
+    beside: dict[str, Any] = {}
+    unsaid: dict[str, Any] = {}
+    for name, value in extra.items():
+        if name not in _TOLD:
+            if name != "service_tier" or value in _TIERS:
+                tokens[name] = value
+            elif value is None:
+                unsaid[name] = value
+            else:
+                metadata[name] = value
+        elif name not in tokens and name in _OPEN:
+            tokens[name] = value
+            repeated.append(name)
+            left |= _OPEN[name]
+        elif name in tokens and repr(tokens[name]) == repr(value):
+            repeated.append(name)
+        elif value is None or tokens.get(name) == value:
+            unsaid[name] = value
+        else:
+            beside[name] = value
+    if beside:
+        metadata["usage"] = beside
+    if unsaid:
+        left["extra"] = unsaid
+    return repeated

@@ -1,0 +1,42 @@
+"""Unified Conversation Schema: documents of any program, and our own, read back to what they were made of.
+
+A file is one document, an array of them, or one per line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.readers import ReaderInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+    from agent_journal.notes import Notes
+    from agent_journal.peek import Peek
+    from agent_journal.source import Source
+
+INFO = ReaderInfo(
+    name="unified",
+    title="Unified Conversation Schema",
+    versions=("1.0.0",),
+    revision=1,
+    evidence="the JSON Schema, version 1.0.0 of December 2025, and the mapping document beside it",
+)
+
+
+def sniff(peek: Peek) -> str | None:
+    """Claim objects that have what makes a document: its version, its id, its platform, its messages."""
+    if peek.keys.isdisjoint({"schema_version", "platform"}):
+        return None
+    from agent_journal import validate  # noqa: PLC0415 (what few inputs need)
+
+    return "1.0.0" if any(map(validate.is_unified, peek.records)) else None
+
+
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+    """Yield each document's conversation."""
+    from agent_journal.readers.unified.documents import conversations  # noqa: PLC0415 (imported when something is read)
+
+    yield from conversations(source, note)

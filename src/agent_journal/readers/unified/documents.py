@@ -1,0 +1,54 @@
+"""The conversations of a file of documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from agent_journal import jsonstream, validate
+from agent_journal.notes import Kind
+from agent_journal.readers.unified.content import add_beside
+from agent_journal.readers.unified.foreign import conversation
+from agent_journal.readers.unified.restored import restored
+from agent_journal.readers.unified.written import NAME, SHAPE, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Bag, Conversation
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+
+def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+    """Yield each document's conversation; what is no document is noted."""
+    for where, value in jsonstream.values(source, note, SHAPE):
+        found = _conversation(value, note, where)
+        if found is not None:
+            yield found
+
+
+def _conversation(value: Any, note: Notes, where: str) -> Conversation | None:
+    try:
+        if isinstance(value, Document):
+            return restored(value)
+        if isinstance(value, dict) and NAME in value:
+            return _with_further_fields(value)
+    except msgspec.ValidationError:  # somebody else changed what it says
+        value = msgspec.to_builtins(value)
+    if isinstance(value, dict) and validate.is_unified(value):
+        return conversation(value, note, where)
+    note(Kind.BAD_RECORD, where, "it is no unified conversation")
+    return None
+
+
+def _with_further_fields(record: Bag) -> Conversation:
+    """A document of ours to which somebody else added fields."""
+    known = {name: value for name, value in record.items() if name in Document.__struct_fields__}
+    found = restored(msgspec.convert(known, Document))
+    extra = dict(found.extra)
+    for name in record.keys() - known.keys():
+        add_beside(extra, name, record[name])
+    return replace(found, extra=extra)

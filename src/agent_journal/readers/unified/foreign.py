@@ -1,0 +1,297 @@
+"""A conversation as any program may write it by the schema, more or less."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from agent_journal import ids, readers, tree
+from agent_journal.fields import Fields, words
+from agent_journal.model import Conversation, Feedback, Link, Message, Summary, Usage
+from agent_journal.notes import Kind
+from agent_journal.readers._blocks_anthropic import usage as usage_of_anthropic
+from agent_journal.readers._messages_openai import usage as usage_of_openai
+from agent_journal.readers.unified.content import flattened, parts
+from agent_journal.roles import role as role_of
+
+if TYPE_CHECKING:
+    from agent_journal.model import Bag, Event, Relation, Role
+    from agent_journal.notes import Notes
+
+SummaryKind: TypeAlias = Literal["automatic", "user_generated", "system"]
+_KINDS: tuple[SummaryKind, ...] = ("automatic", "user_generated", "system")
+_RATINGS: dict[float, str] = {5: "up", 0: "down"}
+_UNSTATED = "unknown"
+_OTHER = "other"
+_VERSIONS = ("1.0.0",)
+
+
+def conversation(record: Bag, note: Notes, where: str) -> Conversation:
+    """The conversation of a document; what the model has no field for stays in `extra`."""
+    fields = Fields(record, note, where)
+    if fields.look("schema_version") in _VERSIONS:
+        fields.drop("schema_version")
+    platform, session = _nested(fields, "platform"), _nested(fields, "session")
+    source, told = _source(fields, platform)
+    conversation_id, made_id = _id(fields, session, source)
+    link, is_sidechain = _link(session)
+    timeline = _messages(fields, conversation_id, sidechain=is_sidechain)
+    is_tree = any(message.parent_id for message in timeline)
+    version = platform.text("version")
+    context = _nested(fields, "context")
+    workspace, environment = _nested(context, "workspace"), _nested(context, "environment")
+    return Conversation(
+        id=conversation_id,
+        made_id=made_id,
+        source=source,
+        title=_title(told),
+        started_at=fields.moment("created_at"),
+        updated_at=fields.moment("updated_at"),
+        app_version=None if version == _UNSTATED else version,
+        model=platform.text("model"),
+        cwd=workspace.text("path"),
+        git_branch=workspace.text("git_branch"),
+        git_commit=workspace.text("git_commit"),
+        editor=environment.text("editor"),
+        os=environment.text("os"),
+        shell=environment.text("shell"),
+        archived=_archived(fields),
+        tags=_tags(fields),
+        shape="tree" if is_tree else "list",
+        head_id=tree.newest_leaf(timeline) if is_tree else None,
+        link=link,
+        timeline=_in_order(timeline, note, where) if is_tree else [*timeline],
+        summaries=_summaries(fields),
+        feedback=_feedback(fields),
+        platform=told,
+        context=context.bag("custom") or {},
+        extra=fields.rest(),
+    )
+
+
+def _nested(fields: Fields, name: str) -> Fields:
+    return fields.nested(name) or Fields({}, fields.note, fields.where)
+
+
+def _source(fields: Fields, platform: Fields) -> tuple[str, Bag]:
+    """Which source it is of, as it says or as its platform is called here; and the platform's metadata."""
+    told = platform.bag("metadata") or {}
+    ours = fields.look("agent_journal")
+    stated = words(ours.get("source")) if ours.__class__ is dict else None
+    name = platform.text("name")
+    if name == _OTHER:
+        name = words(told.get("name")) or name
+    if stated is not None:
+        return stated, told
+    known = [reader.INFO for reader in readers.discover().values()]
+    called = [info.name for info in known if name and info.names.get("unified") == name]
+    if len(called) == 1:
+        return called[0], told
+    # One name may be that of several products.
+    return (name or _OTHER).replace("_", "-"), told
+
+
+def _title(told: Bag) -> str | None:
+    title = words(told.get("title"))
+    if title is not None:
+        del told["title"]
+    return title
+
+
+def _id(fields: Fields, session: Fields, source: str) -> tuple[str, bool]:
+    """The conversation's id, and whether it was made: that of the session where it was made of that."""
+    stated, of_session = words(fields.look("conversation_id")), words(session.look("session_id"))
+    chosen = stated or of_session
+    if of_session is not None and ids.uuid5(f"{source}-{of_session}") == stated:
+        chosen = of_session
+    for place, name, value in ((fields, "conversation_id", stated), (session, "session_id", of_session)):
+        if value is not None and chosen in (value, of_session):
+            place.drop(name)
+    if chosen is not None:
+        return chosen, False
+    made = ids.made(source, fields.look("created_at"), fields.look("messages"))
+    fields.note(Kind.MISSING_ID, fields.where, f"the conversation is called {made}")
+    return made, True
+
+
+def _link(session: Fields) -> tuple[Link | None, bool]:
+    """Where it came from; and whether it is a sidechain of nothing that is known."""
+    parent, is_sidechain = session.text("parent_conversation_id"), session.flag("is_sidechain") is True
+    if not parent:
+        return None, is_sidechain
+    message_id = session.text("fork_point")
+    relation: Relation = "subagent" if is_sidechain else "continues" if message_id is None else "fork"
+    return Link(conversation_id=parent, relation=relation, message_id=message_id), False
+
+
+def _archived(fields: Fields) -> bool | None:
+    if fields.look("status") != "archived":
+        return None  # other words than this stay
+    fields.drop("status")
+    return True
+
+
+def _tags(fields: Fields) -> list[str]:
+    tags = fields.look("tags")
+    if tags.__class__ is not list or not all(tag.__class__ is str for tag in tags):
+        return []
+    fields.drop("tags")
+    return list(tags)
+
+
+def _feedback(fields: Fields) -> list[Feedback]:
+    stated = fields.bag("rating")
+    if not stated:
+        return []
+    rating = Fields(stated, fields.note, fields.where)
+    score = rating.look("score")
+    liked: Any = _RATINGS.get(score) if score.__class__ in (int, float) else None
+    if liked is not None:
+        rating.drop("score")
+    text, at = rating.text("feedback"), rating.moment("rated_at")
+    return [Feedback(rating=liked, text=text, at=at, extra=rating.rest())]
+
+
+def _summaries(fields: Fields) -> list[Summary]:
+    found: list[Summary] = []
+    kept: list[Any] = []
+    for place, raw in enumerate(fields.items("summaries") or ()):
+        if raw.__class__ is dict and raw.get("text").__class__ is str:
+            found.append(_summary(Fields(raw, fields.note, f"{fields.where} summary {place}")))
+        else:
+            fields.note(Kind.WRONG_TYPE, fields.where, f"summary {place} has no text")
+            kept.append(raw)
+    if kept:
+        fields.keep("summaries", kept)
+    return found
+
+
+def _summary(fields: Fields) -> Summary:
+    kind = next((kind for kind in _KINDS if kind == fields.look("type")), None)
+    if kind is not None:
+        fields.drop("type")
+    covered = fields.look("covers_messages")
+    last = covered[-1] if covered.__class__ is list and covered and covered[-1].__class__ is str else None
+    if last is not None and len(covered) == 1:
+        fields.drop("covers_messages")
+    return Summary(
+        text=fields.text("text") or "",
+        kind=kind or _KINDS[0],
+        at=fields.moment("timestamp"),
+        message_id=last,
+        extra=flattened(fields),
+    )
+
+
+def _messages(fields: Fields, conversation_id: str, *, sidechain: bool) -> list[Message]:
+    """The messages, with ids that differ."""
+    found: list[Message] = []
+    kept: list[Any] = []
+    told: set[str] = set()
+    for place, raw in enumerate(fields.items("messages") or ()):
+        where = f"{fields.where} message {place}"
+        if raw.__class__ is not dict:
+            fields.note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
+            kept.append(raw)
+            continue
+        message = Fields(raw, fields.note, where)
+        message_id = _message_id(message, told)
+        made = ids.made(conversation_id, place) if message_id is None else None
+        found.append(_message(message, message_id, made, sidechain=sidechain))
+    if kept:
+        fields.keep("messages", kept)
+    return found
+
+
+def _message_id(fields: Fields, told: set[str]) -> str | None:
+    """The id of a message, if it has one of its own."""
+    stated = fields.text("message_id")
+    if stated in told:
+        fields.note(Kind.DUPLICATE_ID, fields.where, stated[:80])
+        fields.keep("message_id", stated)
+        return None
+    if not stated:
+        fields.note(Kind.MISSING_ID, fields.where)
+        return None
+    told.add(stated)
+    return stated
+
+
+def _message(fields: Fields, stated_id: str | None, made_id: str | None, *, sidechain: bool) -> Message:
+    message_id, said = stated_id or made_id or "", parts(fields)
+    metadata, parent = _nested(fields, "metadata"), fields.text("parent_message_id")
+    response_id = metadata.text("response_id")
+    return Message(
+        id=message_id,
+        made_id=stated_id is None,
+        role=_role(fields),
+        parent_id=parent if parent != message_id else None,
+        at=_moment(fields, metadata),
+        model=metadata.text("model_override"),
+        stop_reason=metadata.text("stop_reason"),
+        hidden=_is_set(metadata, "hidden"),
+        sidechain=_is_set(metadata, "sidechain") or sidechain,
+        response_id=response_id,
+        parts=said,
+        usage=_usage(fields, response_id),
+        extra=flattened(fields),
+    )
+
+
+def _role(fields: Fields) -> Role:
+    stated = fields.look("role")
+    role = role_of(stated)
+    if role == stated:
+        fields.drop("role")
+    elif role is None:
+        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+    return role or "system"
+
+
+def _moment(fields: Fields, metadata: Fields) -> str | None:
+    """When it was said; not a time that stands in for a missing one."""
+    if not _is_set(metadata, "timestamp_inferred"):
+        return fields.moment("timestamp")
+    fields.drop("timestamp")
+    return None
+
+
+def _is_set(metadata: Fields, name: str) -> bool:
+    is_set = metadata.look(name) is True
+    if is_set:
+        metadata.drop(name)
+    return is_set
+
+
+def _usage(fields: Fields, key: str | None) -> Usage | None:
+    """Tokens by the schema's names, or by those of the API that some copy as they are; and the cost."""
+    tokens, cost = fields.bag("tokens"), _cost(fields)
+    is_openai = tokens is not None and "prompt_tokens" in tokens and "input_tokens" not in tokens
+    counted = usage_of_openai(tokens, key) if is_openai else usage_of_anthropic(tokens, key)
+    if cost is None:
+        return counted
+    return Usage(key=key, cost_usd=cost) if counted is None else replace(counted, cost_usd=cost)
+
+
+def _cost(fields: Fields) -> float | None:
+    """What it cost in dollars; other currencies stay."""
+    stated = fields.look("cost")
+    if stated.__class__ is not dict or stated.get("currency", "USD") != "USD":
+        return None
+    cost = _nested(fields, "cost")
+    amount = cost.number("amount")
+    cost.drop("currency")
+    return amount
+
+
+def _in_order(timeline: list[Message], note: Notes, where: str) -> list[Message | Event]:
+    """Parents before children; who is each other's parent is noted, and the chain cut there."""
+    placed, cut = tree.in_order(timeline)
+    for message_id in cut:
+        note(Kind.CYCLE, where, message_id[:80])
+    known = {message.id for message in timeline}
+    dangling = sum(message.parent_id is not None and message.parent_id not in known for message in timeline)
+    if dangling:
+        note(Kind.DANGLING_PARENT, where, f"{dangling} × message")
+    return [replace(entry, parent_id=None) if entry.id in cut else entry for entry in placed]
