@@ -22,3 +22,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept", action="store_true", help="rewrite golden files; read them before you commit them"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what repeats one promise for every case; what each golden says is looked at on every interpreter."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if parameters is not None and "case" in parameters.params and "golden" not in item.name:
+            item.add_marker("every_case")
