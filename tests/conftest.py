@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what repeats one promise for every case; what each golden says is looked at on every interpreter."""
+    """Mark what repeats one promise for every case; goldens are looked at on every interpreter."""
     for item in items:
         parameters = getattr(item, "callspec", None)
         if parameters is not None and "case" in parameters.params and "golden" not in item.name:
