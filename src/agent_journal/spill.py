@@ -17,6 +17,7 @@ Order: TypeAlias = str | float | None
 
 # So many bytes of values are held in memory; with more of them, all go to the file.
 _HELD_BYTES = 32 << 20
+_KEY, _ELEMENT = 16, 4
 _TOGETHER = 2_000
 _CACHE_KB = 16_000
 
@@ -24,41 +25,52 @@ _CACHE_KB = 16_000
 class Grouped:
     """Values by group, each group in order.
 
-    Memory holds a small log, or one group of a large one; its file goes with the object.
+    Memory holds a small log, or one group of a large one; its file goes with the object. An owner of its
+    values may give out the very objects that were added, which costs nothing as long as the log is small;
+    else what is given out is a copy.
     """
 
-    def __init__(self) -> None:
-        self._held: dict[str, list[tuple[Order, bytes]]] = {}
+    def __init__(self, *, is_owner: bool = False) -> None:
+        self._is_owner = is_owner
+        self._held: dict[str, list[tuple[Order, Any]]] = {}
         self._bytes = 0
         self._stored: _Stored | None = None
 
     def add(self, group: str, order: Order, value: Any) -> None:
         """Keep a JSON value; `order` is its place in the group, equal ones stay in the order they came."""
-        data = msgspec.json.encode(value)
         if self._stored is not None:
-            self._stored.add(group, order, data)
+            self._stored.add(group, order, msgspec.json.encode(value))
             return
-        self._held.setdefault(group, []).append((order, data))
-        self._bytes += len(data)
+        held = value if self._is_owner else msgspec.json.encode(value)
+        self._held.setdefault(group, []).append((order, held))
+        self._bytes += _size(value) if self._is_owner else len(held)
         if self._bytes > _HELD_BYTES:
-            self._stored = _Stored()
-            for name, values in self._held.items():
-                for value_order, value_data in values:
-                    self._stored.add(name, value_order, value_data)
-            self._held.clear()
+            self._store()
 
     def groups(self, *, by_order: bool = False) -> Iterator[tuple[str, list[Any]]]:
         """Each group with its values: as the groups first came, or by the first order in each."""
         found = self._groups(by_order=by_order) if self._stored is None else self._stored.groups(by_order)
         for group, values in found:
-            yield group, [msgspec.json.decode(data) for data in values]
+            yield group, self._given(values)
 
     def of(self, group: str) -> list[Any]:
         """The values of one group; none if there is no such group."""
         found = self._sorted(group) if self._stored is None else self._stored.of(group)
-        return [msgspec.json.decode(data) for data in found]
+        return self._given(found)
 
-    def _groups(self, *, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:
+    def _store(self) -> None:
+        self._stored = _Stored()
+        for name, values in self._held.items():
+            for order, held in values:
+                self._stored.add(name, order, msgspec.json.encode(held) if self._is_owner else held)
+        self._held.clear()
+
+    def _given(self, values: list[Any]) -> list[Any]:
+        if self._is_owner and self._stored is None:
+            return values
+        return [msgspec.json.decode(data) for data in values]
+
+    def _groups(self, *, by_order: bool) -> Iterator[tuple[str, list[Any]]]:
         names = sorted(self._held, key=self._first) if by_order else list(self._held)
         for name in names:
             yield name, self._sorted(name)
@@ -68,8 +80,26 @@ class Grouped:
         known = [_rank(order) for order, _ in self._held[group] if order is not None]
         return min(known, default=_rank(None))
 
-    def _sorted(self, group: str) -> list[bytes]:
+    def _sorted(self, group: str) -> list[Any]:
         return [data for _, data in sorted(self._held.get(group, ()), key=lambda value: _rank(value[0]))]
+
+
+def _size(value: Any) -> int:
+    """About how long a value is as JSON."""
+    size = 0
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        kind = current.__class__
+        if kind is str:
+            size += len(current)
+        elif kind is dict:
+            pending += current.values()
+            size += _KEY * len(current)
+        elif isinstance(current, list | tuple):
+            pending += current
+            size += _ELEMENT * len(current)
+    return size
 
 
 def _rank(order: Order) -> tuple[int, Any]:

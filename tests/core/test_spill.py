@@ -27,6 +27,19 @@ def test_a_large_log_is_grouped_like_a_small_one(rows: list[tuple[str, Any]], by
     assert [small.of(group) for group, _ in rows] == [large.of(group) for group, _ in rows]
 
 
+@given(st.lists(st.tuples(st.text(max_size=2), ORDERS)), st.integers(0, 400))
+def test_an_owner_of_its_values_gives_equal_ones(rows: list[tuple[str, Any]], held: int) -> None:
+    owner, other = Grouped(is_owner=True), Grouped()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spill, "_HELD_BYTES", held)
+        for place, (group, order) in enumerate(rows):
+            owner.add(group, order, {"place": [place, "é"]})
+            other.add(group, order, {"place": [place, "é"]})
+
+    assert list(other.groups()) == list(owner.groups())
+    assert [other.of(group) for group, _ in rows] == [owner.of(group) for group, _ in rows]
+
+
 @given(st.lists(st.tuples(st.text(max_size=2), st.integers(0, 5), st.integers())))
 def test_groups_come_as_sorting_in_memory_would_give_them(rows: list[tuple[str, int, int]]) -> None:
     kept = Grouped()
