@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 # The DNS namespace of RFC 4122.
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 NAMESPACE = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
 # The two highest bits of a UUID's ninth byte are 10: which digit is one with that.
 _VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
@@ -31,7 +33,7 @@ def is_uuid(text: str) -> bool:
 
 def digest(*values: Any) -> str:
     """SHA-256 over the values as JSON, in hex: equal for equal values, whatever their key order."""
-    return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()
+    return hashlib.sha256(_encode_sorted(values)).hexdigest()
 
 
 def made(*values: Any) -> str:
