@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from agent_journal.model import Conversation, Event, Media, Message, Reasoning, 
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.gemini_takeout import dates, words
+from agent_journal.readers.gemini_takeout import dates, markup, words
 from agent_journal.readers.gemini_takeout.markup import plain, readable
 from agent_journal.source import HEAD_BYTES
 from tests.inline import save_document
@@ -440,6 +441,11 @@ def test_what_is_no_time(text: str) -> None:
         ("<style>p{}</style><!-- x --><P CLASS='y'>a</P>", "a"),
         ("<custom-tag>kept</custom-tag>", "kept"),
         ("<p>cut <stro", "cut <stro"),
+        ("<a href='/?a=1&amp;lt=2'>b</a>", "[b](/?a=1&lt=2)"),
+        ("<img src='c.png?a&amp;lt;' alt='d'>", "![d](c.png?a&lt;)"),
+        ("<p>&amp;lt; &#39;&eacute;&notit; & &;</p>", "&lt; 'é¬it; & &;"),
+        ("<pre>x<li>\n<p>a</pre>", "```\nx\na\n```"),
+        ("<blockquote><a href='x'>a</blockquote>b</a>", "> a\n\nb"),
     ],
 )
 def test_html_becomes_markdown(html: str, text: str) -> None:
@@ -456,6 +462,19 @@ def test_no_word_of_any_html_is_lost(pieces: list[str]) -> None:
     text = readable(" ".join(pieces)).text
 
     assert words_in == [c for c in text if c in "ab"]
+
+
+@given(st.lists(st.sampled_from([*PIECES, "\n", " ", "<h2>", "</h2>", "<p class='x'>"])))
+def test_tags_mean_the_same_together_and_one_by_one(pieces: list[str]) -> None:
+    cut = markup._RUN.split("".join(pieces))
+    text = markup._looked_up(cut)
+
+    assert text is None or text.split() == markup._Page()._understood(cut).split()
+
+
+@given(st.lists(st.sampled_from(["&", "&amp;", "&lt", "&#39;", "#", "x", ";", "&notit;", " ", "é"])))
+def test_references_are_those_of_html(pieces: list[str]) -> None:
+    assert unescape("".join(pieces)) == markup._unescaped("".join(pieces))
 
 
 @given(st.text())

@@ -34,6 +34,7 @@ _TYPES: dict[str, tuple[MediaKind, str | None]] = {
     "xlsx": ("document", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     "zip": ("file", "application/zip"),
 }
+_ATTACHING = ("attachedFiles", "imageFile", "audioFiles", "subtitles")
 _UNKNOWN: tuple[MediaKind, str | None] = ("file", None)
 
 
@@ -64,6 +65,8 @@ class Files:
 
 def attached(fields: Fields, files: Files) -> list[Media]:
     """The files that a record names, each once. The fields stay: they say in which way each was given."""
+    if not any(map(fields.has, _ATTACHING)):
+        return []
     shown = dict(_subtitles(fields.look("subtitles")))
     refs = dict.fromkeys(
         (

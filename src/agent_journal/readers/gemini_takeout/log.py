@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
@@ -32,6 +34,7 @@ class Kept(NamedTuple):
 
     order: int
     where: str
+    at: str | None
     record: dict[str, Any]
 
 
@@ -86,7 +89,7 @@ class _Log:
     """All records, by conversation and, where they name none, by day; on disk, as logs may be large."""
 
     def __init__(self, records: Iterable[tuple[str, dict[str, Any]]], note: Notes) -> None:
-        self._kept = Grouped()
+        self._kept = Grouped(is_owner=True)
         self._first: dict[str, int] = {}
         self._days: set[int] = set()
         self._note = note
@@ -96,10 +99,11 @@ class _Log:
         last = 0
         for where, record in records:
             self.is_empty = False
-            order = times.epoch_ms(moment_of(record))
+            at = moment_of(record)
+            order = times.epoch_ms(at)
             self._falling += 0 if order is None or order == last else 1 if order < last else -1
             last = last if order is None else order
-            self._add(Kept(last, where, record))
+            self._add(Kept(last, where, at, record))
 
     @property
     def conversation_ids(self) -> list[str]:
@@ -126,7 +130,7 @@ class _Log:
         named = conversations_of(kept.record)
         for conversation_id in named:
             self._first[conversation_id] = min(kept.order, self._first.get(conversation_id, kept.order))
-            self._kept.add(f"={conversation_id}", kept.order, kept)
+            self._kept.add(f"={conversation_id}", kept.order, kept if len(named) == 1 else _copied(kept))
         if not named:
             self.strays += 1
             self._days.add(kept.order // _DAY_MS)
@@ -153,11 +157,14 @@ class _Log:
         return told
 
 
+def _copied(kept: Kept) -> Kept:
+    """The same for another conversation: what is taken out of a record is gone from it."""
+    return kept._replace(record=msgspec.json.decode(msgspec.json.encode(kept.record)))
+
+
 def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, note: Notes) -> Conversation:
     timeline = tree.distinct(
-        entry
-        for _, where, record in kept
-        for entry in entries(Fields(record, note, where), moment_of(record), files)
+        entry for _, where, at, record in kept for entry in entries(Fields(record, note, where), at, files)
     )
     dated = [entry.at for entry in timeline if entry.at]
     return Conversation(

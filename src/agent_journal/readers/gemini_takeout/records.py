@@ -40,6 +40,8 @@ class _Said(NamedTuple):
 
 def conversations_of(record: dict[str, Any]) -> list[str]:
     """The ids of the conversations that a record is part of; a branch is part of several."""
+    if "details" not in record and "titleUrl" not in record:
+        return []
     details = record.get("details")
     listed = [record.get("titleUrl")]
     listed += (

@@ -61,7 +61,10 @@ def is_brand(value: Any) -> bool:
     """Whether a text, or one of a list of texts, names the product."""
     if value.__class__ is list:
         return any(is_brand(each) for each in value if each.__class__ is str)
-    return value.__class__ is str and any(brand in value.lower() for brand in _BRANDS)
+    if value.__class__ is not str:
+        return False
+    name = value.lower()
+    return any(map(name.__contains__, _BRANDS))
 
 
 def is_ours(record: dict[str, Any]) -> bool:

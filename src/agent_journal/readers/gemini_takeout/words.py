@@ -6,6 +6,7 @@ Verbs are those that real exports have. Where a language's verb is not known, th
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 
@@ -64,7 +65,6 @@ _ANY = Language(
     ),
     has_bare_prompts=True,
 )
-_SPACES = re.compile(r"[\s\u00a0\u202f]+")
 # `Attached 2 files.`, `1 file(s) attached.`, `2 Datei(en) angehängt.`, `添付ファイル 1 件`
 _ATTACHED = re.compile(
     r"(?:Attached \d+ files?\.?|\d+ files?(?:\(s\))? attached\.?"
@@ -76,12 +76,12 @@ _LONGEST_VERB = 40
 
 def language_of(product: str | None) -> Language:
     """The language that a product's name is in."""
-    return _BY_PRODUCT.get(_SPACES.sub(" ", product or "").strip().lower(), _ANY)
+    return _BY_PRODUCT.get(_spaced(product or "").lower(), _ANY)
 
 
 def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
     """The verb and the prompt in a title."""
-    start = _SPACES.sub(" ", title[: 2 * _LONGEST_VERB]).lstrip()
+    start = _spaced(title[: 2 * _LONGEST_VERB])
     verb = next((verb for verb in language.prompts if _begins(start, verb)), None)
     if verb is not None and not start.startswith(_SURVEY):
         return Title(*_cut(title, verb))
@@ -92,7 +92,7 @@ def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
 
 def counts_attachments(line: str) -> bool:
     """Whether a line only says how many files are attached."""
-    return len(line) < 2 * _LONGEST_VERB and _ATTACHED.fullmatch(_SPACES.sub(" ", line).strip()) is not None
+    return len(line) < 2 * _LONGEST_VERB and _ATTACHED.fullmatch(_spaced(line)) is not None
 
 
 def without_count(prompt: str) -> tuple[str, str]:
@@ -100,6 +100,11 @@ def without_count(prompt: str) -> tuple[str, str]:
     start = max(0, len(prompt) - 2 * _LONGEST_VERB)
     found = _ATTACHED_LAST.search(prompt, start)
     return (prompt[: found.start()].rstrip(), found[0].strip()) if found else (prompt, "")
+
+
+def _spaced(text: str) -> str:
+    """The text with single spaces, where titles also have others that do not break."""
+    return " ".join(text.split())
 
 
 def _begins(start: str, verb: str) -> bool:
@@ -111,11 +116,12 @@ def _begins(start: str, verb: str) -> bool:
 
 def _cut(title: str, verb: str) -> tuple[str, str]:
     """The verb as it is written, and what follows it; their spaces may be others than ours."""
-    pattern = (
-        r"[\s\u00a0\u202f]*"
-        + r"[\s\u00a0\u202f]+".join(map(re.escape, verb.split(" ")))
-        + r"[\s\u00a0\u202f]*"
-    )
-    found = re.match(pattern, title)
+    found = _pattern(verb).match(title)
     end = found.end() if found else len(verb)
     return title[:end].strip(), title[end:].rstrip()
+
+
+@cache
+def _pattern(verb: str) -> re.Pattern[str]:
+    words = r"\s+".join(map(re.escape, verb.split(" ")))
+    return re.compile(rf"\s*{words}\s*")
