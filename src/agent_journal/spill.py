@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -36,14 +34,17 @@ class Grouped:
         self._bytes = 0
         self._stored: _Stored | None = None
 
-    def add(self, group: str, order: Order, value: Any) -> None:
-        """Keep a JSON value; `order` is its place in the group, equal ones stay in the order they came."""
+    def add(self, group: str, order: Order, value: Any, written: bytes | None = None) -> None:
+        """Keep a JSON value; `order` is its place in the group, equal ones stay in the order they came.
+
+        `written` is what the value was decoded from, if it is at hand: then it need not be encoded again.
+        """
         if self._stored is not None:
-            self._stored.add(group, order, msgspec.json.encode(value))
+            self._stored.add(group, order, written or msgspec.json.encode(value))
             return
-        held = value if self._is_owner else msgspec.json.encode(value)
+        held = value if self._is_owner else written or msgspec.json.encode(value)
         self._held.setdefault(group, []).append((order, held))
-        self._bytes += _size(value) if self._is_owner else len(held)
+        self._bytes += len(written or b"") or (_size(value) if self._is_owner else len(held))
         if self._bytes > _HELD_BYTES:
             self._store()
 
@@ -130,14 +131,12 @@ class _Stored:
 
     def groups(self, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:  # noqa: FBT001 (as it is asked for)
         self._flush()
-        rows = self._database.execute(
-            "SELECT grp, data FROM value"
-            " JOIN (SELECT grp, min(place) AS came, min(ord) AS first FROM value GROUP BY grp) USING (grp)"
-            " ORDER BY CASE WHEN ? THEN first END, came, ord, place",
-            (by_order,),
+        names = self._database.execute(
+            "SELECT grp FROM value GROUP BY grp ORDER BY CASE WHEN ? THEN min(ord) END, min(place)", (by_order,)
         )
-        for group, values in groupby(rows, key=itemgetter(0)):
-            yield group, [data for _, data in values]
+        # Sorting all values at once would move each of them several times.
+        for group in [str(name) for (name,) in names]:
+            yield group, self.of(group)
 
     def of(self, group: str) -> list[bytes]:
         self._flush()

@@ -82,3 +82,17 @@ def test_values_are_those_of_json() -> None:
     kept.add("g", None, value)
 
     assert [("g", [value])] == list(kept.groups())
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), st.booleans())), st.booleans())
+def test_what_values_were_decoded_from_stands_for_them(rows: list[tuple[str, bool]], is_owner: bool) -> None:
+    added, small, large = Grouped(), Grouped(is_owner=is_owner), Grouped(is_owner=is_owner)
+    for place, (group, is_written) in enumerate(rows):
+        added.add(group, None, [place])
+        with pytest.MonkeyPatch.context() as patch:
+            for kept, most in ((small, 1 << 20), (large, 9)):
+                patch.setattr(spill, "_HELD_BYTES", most)
+                kept.add(group, None, [place], b"[%d]" % place if is_written else None)
+
+    assert list(added.groups()) == list(small.groups()) == list(large.groups())
+
