@@ -132,7 +132,8 @@ class _Stored:
     def groups(self, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:  # noqa: FBT001 (as it is asked for)
         self._flush()
         names = self._database.execute(
-            "SELECT grp FROM value GROUP BY grp ORDER BY CASE WHEN ? THEN min(ord) END, min(place)", (by_order,)
+            "SELECT grp FROM value GROUP BY grp ORDER BY CASE WHEN ? THEN min(ord) END, min(place)",
+            (by_order,),
         )
         # Sorting all values at once would move each of them several times.
         for group in [str(name) for (name,) in names]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.readers import _chat_templates
-from agent_journal.readers._chat_templates import parsed
+from agent_journal.readers._chat_templates import Growing, parsed
 
 ASKED, ANSWERED, AGAIN, SYSTEM = "Why is\nthe sky blue?", "It scatters.\n\n    more", "And red?", "Be brief."
 WHOLE = [("system", SYSTEM), ("user", ASKED), ("assistant", ANSWERED), ("user", AGAIN)]
@@ -206,3 +206,45 @@ def test_any_mixture_of_marks_gives_turns_that_say_something(pieces: list[str]) 
     found = parsed("".join(pieces))
 
     assert found is None or (found.turns and all(turn.text for turn in found.turns))
+
+
+PIECES = st.sampled_from(
+    (
+        *(
+            "<user>\n",
+            "<assistant>\n",
+            "<system>\n",
+            "<|im_start|>user\n",
+            "<|im_start|>assistant\n",
+            "<|im_end|>\n",
+        ),
+        *("\n\nHuman: ", "\n\nAssistant: ", "### Instruction:\n", "### Response:\n", "USER: ", "ASSISTANT: "),
+        *("<|user|>\n", "<|assistant|>\n", "<|end|>\n", "[INST] ", "[/INST] ", "<<SYS>>a<</SYS>>"),
+        *("word ", "\n", "é", "x" * 600, "y" * 300),
+    )
+)
+
+
+@given(
+    st.lists(st.lists(PIECES, max_size=8), max_size=6), st.lists(st.integers(0, 3000), min_size=6, max_size=6)
+)
+def test_texts_that_grow_are_taken_apart_as_each_would_be(pieces: list[list[str]], kept: list[int]) -> None:
+    growing = Growing()
+    text = ""
+    for more, length in zip(pieces, kept, strict=False):
+        text = text[:length] + "".join(more)
+
+        assert growing.parsed(text) == parsed(text)
+
+
+def test_turns_that_were_told_before_are_the_same_again() -> None:
+    growing = Growing()
+    first = growing.parsed("<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900)
+    again = growing.parsed(
+        "<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900 + "\n\n<tool>\nd"
+    )
+
+    assert first is not None
+    assert again is not None
+    assert [turn.text[0] for turn in again.turns] == ["a", "b", "c", "d"]
+    assert all(new is old for new, old in zip(again.turns[:2], first.turns, strict=False))

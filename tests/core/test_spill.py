@@ -95,4 +95,3 @@ def test_what_values_were_decoded_from_stands_for_them(rows: list[tuple[str, boo
                 kept.add(group, None, [place], b"[%d]" % place if is_written else None)
 
     assert list(added.groups()) == list(small.groups()) == list(large.groups())
-

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,9 +27,15 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers import continue_dev
+from agent_journal.readers.continue_dev.config import Models
+from agent_journal.readers.continue_dev.history import History
+from agent_journal.readers.continue_dev.logged import Logged
 from agent_journal.source import File, Folder
 from tests.cases import all_cases
 from tests.inline import converted, save_document, save_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SESSION = "0b6f7c1e-5a10-4c1e-9d70-1f2a3b4c5d01"
 OTHER = "0b6f7c1e-5a10-4c1e-9d70-1f2a3b4c5d02"
@@ -720,3 +727,70 @@ def test_every_version_has_a_case() -> None:
     }
 
     assert seen == set(continue_dev.INFO.versions)
+
+
+# Both ways of taking an item apart.
+
+ODDITIES: list[Any] = [None, "", "x", 0, [], {}, [{}], {"a": 1}]
+
+
+def _usual_items() -> list[dict[str, Any]]:
+    state = {
+        "toolCallId": "t1",
+        "toolCall": copy.deepcopy(CALL),
+        "status": "done",
+        "parsedArgs": {"filepath": "a.py"},
+    }
+    tool = {"type": "function", "uri": "mcp://x", "function": {"name": "read_file", "parameters": {}}}
+    output = [{"name": "a.py", "description": "", "content": "x=1"}]
+    usage = {"promptTokens": 9, "completionTokens": 2, "model": "m"}
+    return [
+        item("assistant", "Hm.", {"id": "a", "usage": usage}),
+        item(
+            "assistant",
+            "",
+            {"id": "b", "toolCalls": [copy.deepcopy(CALL)]},
+            toolCallStates=[{**state, "output": output, "tool": tool}],
+        ),
+        item("tool", "x=1", {"id": "c", "toolCallId": "t1"}),
+        item("assistant", "Done.", {"id": "d"}),
+    ]
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each place in a value where something stands: what holds it, and the key or index there."""
+    pending = [value]
+    while pending:
+        holder = pending.pop()
+        names = [*holder] if isinstance(holder, dict) else [*range(len(holder))]
+        yield from ((holder, name) for name in names)
+        pending += [holder[name] for name in names if isinstance(holder[name], dict | list)]
+
+
+def _both_ways(items: list[Any]) -> None:
+    told: list[Any] = []
+    for is_silent in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Logged, "is_silent", is_silent)
+            notes, mine = Notes(), json.loads(json.dumps(items))
+            history = History("s", mine, Models([]), Logged(None, "s", mine), notes)
+            told.append((history.timeline, history.tools.offered, notes.kept))
+    assert told[0] == told[1]
+
+
+def test_usual_items_are_told_as_with_care() -> None:
+    _both_ways(_usual_items())
+    _both_ways([*_usual_items(), *_usual_items()])
+
+
+@pytest.mark.parametrize("place", range(len([*_places(_usual_items())])))
+def test_items_that_are_odd_in_one_place_are_told_as_with_care(place: int) -> None:
+    for odd in ODDITIES:
+        items = _usual_items()
+        holder, name = [*_places(items)][place]
+        holder[name] = copy.deepcopy(odd)
+        _both_ways(items)
+        if isinstance(holder, dict):
+            del holder[name]
+            holder["more"] = copy.deepcopy(odd)
+            _both_ways(items)

@@ -176,15 +176,97 @@ _BEGINNINGS = (
 _SYSTEM_IN_PROMPT = "<<SYS>>", "<</SYS>>"
 
 
+# A mark, and what is looked at around it to find it, is never longer than this.
+_REACH = 500
+
+
+class _Mark(NamedTuple):
+    """Where a turn begins, where its text does, and whose it is."""
+
+    start: int
+    end: int
+    word: str
+
+
+class _Read(NamedTuple):
+    """What was found in a text. `others` are the signs of templates that would go before, all absent."""
+
+    text: str
+    start: int
+    template: _Template
+    marks: list[_Mark]
+    said: list[list[Turn]]
+    turns: list[Turn]
+    others: tuple[str, ...] | None
+
+
 def parsed(text: str) -> Dialogue | None:
     """The turns of a text that is in a known template, without those that say nothing; else None."""
+    return Growing().parsed(text)
+
+
+class Growing:
+    """Takes apart texts of which each mostly goes on where the one before ended.
+
+    What two texts have in common is looked at once; it gives the same turns again, not only equal ones.
+    """
+
+    def __init__(self) -> None:
+        self._last: _Read | None = None
+
+    def parsed(self, text: str) -> Dialogue | None:
+        """The turns of a text, as the function of this name finds them."""
+        grown = None if self._last is None else _grown(self._last, text)
+        self._last = found = grown or _read(text)
+        return None if found is None else Dialogue(found.template.name, found.turns)
+
+
+def _read(text: str) -> _Read | None:
     start = _end_of_beginning(text)
+    before: list[_Template] = []
     for template in _TEMPLATES:
         if template.preamble is None and not _opens(text, start, template):
             continue
-        if template.sign in text and (turns := _turns(text, start, template)):
-            return Dialogue(template.name, turns)
+        if template.sign in text:
+            marks = _marks(text, 0, template)
+            said = [_said(text, place, marks, template) for place in range(len(marks))]
+            if turns := _turns(text[start : marks[0].start] if marks else "", marks, said, template):
+                signs = tuple(other.sign for other in before)
+                are_absent = not any(sign in text for sign in signs)
+                return _Read(text, start, template, marks, said, turns, signs if are_absent else None)
+        before.append(template)
     return None
+
+
+def _grown(last: _Read, text: str) -> _Read | None:
+    """What a text is that begins as the last one did; None if that is too little to go on from."""
+    common = _common_length(last.text, text)
+    kept = [mark for mark in last.marks if mark.start + _REACH <= common]
+    template = last.template
+    if not kept or last.others is None or template.sign not in text:
+        return None
+    if any(text.find(sign, max(0, common - len(sign))) >= 0 for sign in last.others):
+        return None
+    # The last mark that is the same is found again: what is said behind it may have grown.
+    marks = kept[:-1] + _marks(text, kept[-1].start, template)
+    said = last.said[: len(kept) - 1]
+    said += [_said(text, place, marks, template) for place in range(len(said), len(marks))]
+    turns = _turns(text[last.start : marks[0].start], marks, said, template)
+    return _Read(text, last.start, template, marks, said, turns, last.others) if turns else None
+
+
+def _common_length(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning, perhaps a few less."""
+    if other.startswith(one):
+        return len(one)
+    least, most = 0, min(len(one), len(other))
+    while most - least > _REACH:
+        middle = (least + most) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle
+    return least
 
 
 def _opens(text: str, start: int, template: _Template) -> bool:
@@ -193,27 +275,33 @@ def _opens(text: str, start: int, template: _Template) -> bool:
     return any(opener.match(text, place) is not None for place in range(max(0, start - 2), start + 1))
 
 
-def _turns(text: str, start: int, template: _Template) -> list[Turn]:
+def _marks(text: str, start: int, template: _Template) -> list[_Mark]:
+    found = _opener(template.opener).finditer(text, start)
+    return [_Mark(mark.start(), mark.end(), mark["role"].lower()) for mark in found]
+
+
+def _said(text: str, place: int, marks: list[_Mark], template: _Template) -> list[Turn]:
+    """What is said behind a mark; nothing if that is only white space."""
+    end = marks[place + 1].start if place + 1 < len(marks) else len(text)
+    said = _without_closing(text[marks[place].end : end], template.closing)
+    return [Turn(_role(part), part, body) for part, body in _with_system(marks[place].word, said) if body]
+
+
+def _turns(preamble: str, marks: list[_Mark], said: list[list[Turn]], template: _Template) -> list[Turn]:
     """The turns, or none if the text only has some marks of the template in it."""
-    marks = list(_opener(template.opener).finditer(text))
     if not marks:
         return []
-    before = text[start : marks[0].start()].rstrip()
-    words = [mark["role"].lower() for mark in marks]
+    before = preamble.rstrip()
     if before or template.preamble is not None:
-        spoken = [_role(word) for word in words]
+        spoken = [_role(mark.word) for mark in marks]
         if "user" not in spoken or "assistant" not in spoken[spoken.index("user") :]:
             return []
         if spoken.index("assistant") < spoken.index("user"):
             return []
         if before and (template.preamble is None or not before.startswith(template.preamble)):
             return []
-    found = [Turn("system", "", before)] if before else []
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    for mark, word, end in zip(marks, words, ends, strict=True):
-        said = _without_closing(text[mark.end() : end], template.closing)
-        found += [Turn(_role(part), part, body) for part, body in _with_system(word, said) if body]
-    return found
+    first = [Turn("system", "", before)] if before else []
+    return first + [turn for turns in said for turn in turns]
 
 
 @cache

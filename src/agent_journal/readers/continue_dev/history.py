@@ -40,8 +40,54 @@ class History:
         self._logged = logged
         self._note = note
         self._ids: set[str] = set()
+        is_silent = logged.is_silent
         for index, item in enumerate(items):
-            self._add(item, f"history[{index}]")
+            where = f"history[{index}]"
+            if not (is_silent and self._add_usual(item, where)):
+                self._add(item, where)
+
+    def _add_usual(self, raw: Any, where: str) -> bool:
+        """Add an answer or a result as nearly all are; False, and nothing is done, if it takes more care."""
+        if raw.__class__ is not dict or raw.get("contextItems") != []:
+            return False
+        message, states = raw.get("message"), raw.get("toolCallStates")
+        if message.__class__ is not dict or len(raw) != (2 if states is None else 3):
+            return False
+        message_id, content, role = message.get("id"), message.get("content"), message.get("role")
+        if message_id.__class__ is not str or content.__class__ is not str:
+            return False
+        if not message_id or message_id in self._ids:
+            return False
+        if role == "assistant":
+            return self._add_answer(message, message_id, content, states, where)
+        call_id = message.get("toolCallId")
+        if role != "tool" or call_id.__class__ is not str or states is not None or len(message) != 4:  # noqa: PLR2004 (fields of a result)
+            return False
+        result = self.tools.usual_result(content, call_id)
+        if result is None:
+            return False
+        self._ids.add(message_id)
+        self.timeline.append(Message(id=message_id, role="tool", parts=[result]))
+        return True
+
+    def _add_answer(self, message: Bag, message_id: str, content: str, states: Any, where: str) -> bool:
+        raw, calls = message.get("usage"), message.get("toolCalls")
+        if len(message) != 3 + (raw is not None) + (calls is not None):
+            return False
+        usage = None if raw is None else tokens.usage(raw, message_id)
+        if raw is not None and usage is None:
+            return False
+        parts: list[Part] = [Text(text=content)] if content else []
+        if calls is not None or states is not None:
+            called = self.tools.usual_parts(calls, states, self._note, where)
+            if called is None:
+                return False
+            parts += called
+        self._ids.add(message_id)
+        self.timeline.append(
+            Message(id=message_id, role="assistant", model=_model_of(usage), parts=parts, usage=usage)
+        )
+        return True
 
     def _add(self, raw: Any, where: str) -> None:
         if raw.__class__ is not dict or raw.get("message").__class__ is not dict:

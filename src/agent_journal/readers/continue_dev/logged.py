@@ -38,9 +38,13 @@ class Logs:
         self._only = only
         self._kept: dict[str, Callable[[str], list[Any]]] = {}
 
+    def has(self, event: str) -> bool:
+        """Whether there is a log of events of a kind."""
+        return bool(self._files.get(event))
+
     def of(self, event: str, key: str) -> list[Bag]:
         """The events of a kind that belong to a session or call, in order."""
-        if not self._files.get(event):
+        if not self.has(event):
             return []
         if event not in self._kept:
             is_small = self._only is not None and KEYS[event] == "sessionId"
@@ -100,6 +104,11 @@ class Logged:
         if not self._answers or any(each.get("prompt") is not None for each in self._answers):
             return False
         return len(self._answers) == sum(len([*objects(item.get("promptLogs"))]) for item in objects(items))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no log has anything to say of the session."""
+        return self._logs is None or not (self._answers or self._logs.has(TOOL_USE))
 
     @property
     def has_feedback(self) -> bool:

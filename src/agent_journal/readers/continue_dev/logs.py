@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from agent_journal import ids, jsonstream, times
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 _OPENING, _BETWEEN = "<assistant>\n", "\n\n<assistant>\n"
+_NO_TURN = (None, "")
 _FOLDERS = frozenset(folder[0] for folder in LOG_FOLDERS if folder)
 
 
@@ -62,7 +64,7 @@ class _Log:
         self._known = known
         self._up = ("..", "..") if _folder_of(source) in _FOLDERS else ("..",)
         self._models = Beside(source, self._up, note).models
-        self._grouped = Grouped()
+        self._grouped = Grouped(is_owner=True)
         self._elsewhere: dict[str, bool] = {}
         self._ignored: Counter[str] = Counter()
         name = source.name.partition(".")[0]
@@ -70,7 +72,7 @@ class _Log:
 
     def edits(self) -> Iterator[Conversation]:
         """Take all lines; each edit is a small conversation."""
-        for number, line in jsonstream.lines(self._source, self._note):
+        for number, line, written in _lines(self._source, self._note):
             kind = _kind_of(line)
             if line.__class__ is not dict or kind is None:
                 self._note(Kind.UNKNOWN_TYPE, number, "a line that is no event")
@@ -78,20 +80,20 @@ class _Log:
             elif kind in ALONE:
                 yield _edit(Fields(line, self._note, number), kind, self._models)
             elif kind in (CHAT, FEEDBACK):
-                self._group(line, number)
+                self._group(line, number, written)
             else:
                 self._ignored[kind] += 1
         if self.kind == CHAT and (file := self._source.companion(f"{FEEDBACK}.jsonl")) is not None:
             for number, line in jsonstream.lines(file, self._note.about(file.label)):
                 if line.__class__ is dict:
-                    self._group({**line, "eventName": FEEDBACK}, number)
+                    self._group({**line, "eventName": FEEDBACK}, number, None)
 
-    def _group(self, line: Bag, number: int) -> None:
+    def _group(self, line: Bag, number: int, written: bytes | None) -> None:
         session_id = words(line.get("sessionId"))
         if session_id is None:
             self._note(Kind.MISSING_ID, number, "an answer of no session")
         if not self._is_told(session_id):
-            self._grouped.add(session_id or "", None, line)
+            self._grouped.add(session_id or "", None, line, written)
 
     def _is_told(self, session_id: str | None) -> bool:
         """Whether the session has a file, in which the answers are told better."""
@@ -113,6 +115,19 @@ class _Log:
         """Name the events that are no part of a conversation."""
         for kind, count in self._ignored.items():
             self._note(Kind.IGNORED_FILE, "", f"{count:,} × {kind}, no conversation by themselves")
+
+
+def _lines(source: Source, note: Notes) -> Iterator[tuple[int, Any, bytes | None]]:
+    """Number and value of each line, and its bytes if they need no care to be decoded again."""
+    written: bytes | None
+    for number, line, is_whole in jsonstream.raw_lines(source, note):
+        try:
+            value, written = jsonstream.ANY.one(line), line
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
+            value, written = jsonstream.decode(line, note, number, kind), None
+        if value is not jsonstream.BAD:
+            yield number, value, written
 
 
 def _folder_of(source: Source) -> str:
@@ -142,6 +157,8 @@ class _Dialogue:
         self._note = note
         self._timeline: list[Message | Event] = []
         self._ids: dict[tuple[str | None, str, str], str] = {}
+        self._prompts = _chat_templates.Growing()
+        self._last_path: list[tuple[Turn, str]] = []
         self._requests: list[Request] = []
         self._tools: dict[str, int] = {}
         self._feedback: list[Feedback] = []
@@ -203,15 +220,24 @@ class _Dialogue:
 
     def _asked(self, prompt: str) -> tuple[list[str], str | None, str | None]:
         """The messages of a prompt: those of the system, the last one, and the template they were in."""
-        found = _chat_templates.parsed(prompt)
+        found = self._prompts.parsed(prompt)
         turns = found.turns if found is not None else [_chat_templates.Turn("user", "", prompt)]
         system: list[str] = []
         last: str | None = None
+        path: list[tuple[Turn, str]] = []
+        known = iter(self._last_path)
+        is_known = True
         for turn in turns:
-            if turn.role == "system" and last is None:
-                system.append(self._message(None, turn))
+            before, message = next(known, _NO_TURN) if is_known else _NO_TURN
+            is_system = turn.role == "system" and last is None
+            if before is not turn:
+                is_known, message = False, self._message(None if is_system else last, turn)
+            path.append((turn, message))
+            if is_system:
+                system.append(message)
             else:
-                last = self._message(last, turn)
+                last = message
+        self._last_path = path
         return system, last, None if found is None else found.template
 
     def _message(self, parent: str | None, turn: Turn) -> str:

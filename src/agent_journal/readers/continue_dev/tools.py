@@ -19,6 +19,7 @@ from agent_journal.readers.continue_dev.values import same
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, Tool, ToolKind
+    from agent_journal.notes import Notes
 
 _FAILED = {"done": False, "errored": True, "canceled": True}
 _PREFIX = "builtin_"
@@ -27,11 +28,10 @@ _PREFIX = "builtin_"
 class State:
     """How a call ended, which the message with its result needs."""
 
-    def __init__(self, name: str, fields: Fields) -> None:
+    def __init__(self, name: str, status: Any, output: Any) -> None:
         self.name = name
-        status = fields.look("status")
         self.is_error = _FAILED.get(status) if status.__class__ is str else None
-        self.output = fields.take("output")
+        self.output = output
 
 
 class Tools:
@@ -39,7 +39,7 @@ class Tools:
 
     def __init__(self, answered: set[str]) -> None:
         self.offered: list[Tool] = []
-        self._seen: list[Bag] = []
+        self._seen: dict[str, list[Bag]] = {}
         self._answered = answered
         self._states: dict[str, State] = {}
 
@@ -60,6 +60,43 @@ class Tools:
             else:
                 parts.append(Other(data=state.rest(), name="toolCallState"))
         return parts + self._untold_results(parts)
+
+    def usual_parts(self, calls: Any, states: Any, note: Notes, where: str) -> list[Part] | None:
+        """The same where each call has its state beside it, as is usual; else None, and nothing is done."""
+        if calls.__class__ is not list or states.__class__ is not list or len(calls) != len(states):
+            return None
+        taken: list[tuple[str, str, Any, Bag]] = []
+        for raw, state in zip(calls, states, strict=True):
+            call = _usual(raw) if raw.__class__ is dict and state.__class__ is dict else None
+            if call is None or not call[0] or state.get("toolCallId") != call[0]:
+                return None
+            taken.append(call)
+        parts: list[Part] = []
+        for (call_id, name, arguments, _), raw, state in zip(taken, calls, states, strict=True):
+            kind = kind_of(name)
+            if state.get("tool").__class__ is dict:
+                kind = self._offer(state.pop("tool"), note, where) or kind
+            del state["toolCallId"]
+            self._states[call_id] = State(name, state.get("status"), state.pop("output", None))
+            if "parsedArgs" in state and same(state["parsedArgs"], _decoded(arguments)):
+                del state["parsedArgs"]
+            if state.get("toolCall").__class__ is dict and same(state["toolCall"], raw):
+                del state["toolCall"]
+            parts.append(ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=state))
+        return parts + self._untold_results(parts)
+
+    def usual_result(self, content: str, call_id: str) -> ToolResult | None:
+        """What a message of a tool tells whose call is known; else None."""
+        state = self._states.get(call_id)
+        if state is None:
+            return None
+        return ToolResult(
+            call_id=call_id,
+            name=state.name or None,
+            output=content,
+            is_error=state.is_error,
+            extra=_left_of(state.output, content),
+        )
 
     def _listed_states(self, item: Fields) -> list[Fields]:
         """The states of an item's calls; until mid-2025 there was one, under another name."""
@@ -84,7 +121,8 @@ class Tools:
         kind = kind_of(name)
         if state is not None:
             call_id = call_id or words(state.look("toolCallId"))
-            kind = self._offer(state) or kind
+            if state.look("tool").__class__ is dict:
+                kind = self._offer(state.take("tool"), state.note, state.where) or kind
             extra = {**extra, **self._settled(state, call_id, name, arguments)}
         return ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=extra)
 
@@ -93,7 +131,7 @@ class Tools:
         if call_id is not None:
             if state.look("toolCallId") == call_id:
                 state.drop("toolCallId")
-            self._states[call_id] = State(name, state)
+            self._states[call_id] = State(name, state.look("status"), state.take("output"))
         if state.has("parsedArgs") and same(state.look("parsedArgs"), _decoded(arguments)):
             state.drop("parsedArgs")
         again = state.look("toolCall")
@@ -101,15 +139,14 @@ class Tools:
             state.drop("toolCall")
         return state.rest()
 
-    def _offer(self, state: Fields) -> ToolKind | None:
+    def _offer(self, raw: Bag, note: Notes, where: int | str) -> ToolKind | None:
         """Take the definition of a tool, told with each call of it; what it says about the kind."""
-        raw = state.look("tool")
-        if raw.__class__ is not dict:
-            return None
-        state.drop("tool")
-        if not any(same(raw, seen) for seen in self._seen):
-            self._seen.append(raw)
-            self.offered.append(openai.tool(raw, state.note, state.where))
+        function = raw.get("function")
+        name = words(function.get("name")) if function.__class__ is dict else None
+        seen = self._seen.setdefault(name or "", [])
+        if not any(same(raw, each) for each in seen):
+            seen.append(raw)
+            self.offered.append(openai.tool(raw, note, where))
         uri = words(raw.get("uri"))
         return "mcp" if uri is not None and uri.startswith("mcp:") else None
 
@@ -117,7 +154,7 @@ class Tools:
         """Results of calls that no message answers: what they gave, or only that they failed."""
         found: list[Part] = []
         for part in parts:
-            if not isinstance(part, ToolCall) or part.call_id is None or part.call_id in self._answered:
+            if part.__class__ is not ToolCall or part.call_id is None or part.call_id in self._answered:
                 continue
             state = self._states.get(part.call_id)
             if state is None or (state.output is None and not state.is_error):
@@ -188,11 +225,22 @@ def _left_of(output: Any, content: Any) -> Bag:
     """What the items with a result say beside the text that the message repeats."""
     if output is None:
         return {}
+    if output.__class__ is list and len(output) == 1 and output[0].__class__ is dict:
+        return _left_of_one(output, content)
     if context.as_text(output) != content:
         return {"output": output}
     _, rest = context.output(output)
     items = rest or [{key: item[key] for key in item if key != "content"} for item in output]
     return {"output": items} if any(items) else {}
+
+
+def _left_of_one(output: list[Bag], content: Any) -> Bag:
+    """The same of one item, as nearly all results are."""
+    text = output[0].get("content")
+    if text.__class__ is not str or text != content:
+        return {"output": output}
+    left = {key: value for key, value in output[0].items() if key != "content"}
+    return {"output": [left]} if left else {}
 
 
 def _decoded(arguments: Any) -> Any:
