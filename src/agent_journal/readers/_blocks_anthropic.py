@@ -60,9 +60,9 @@ def parts_and_native(
         return [Text(text=content)], None
     # One block is what most logs have; going through a list would cost more than the part.
     if content.__class__ is list and len(content) == 1 and (block := content[0]).__class__ is dict:
-        plain = _plain(block.get("type"), block, tool_kinds)
-        if plain is not None:
-            return [plain], content if plain.__class__ is Text else None
+        part = plain(block.get("type"), block, tool_kinds)
+        if part is not None:
+            return [part], content if part.__class__ is Text else None
     return parts(content, note, where, tool_kinds), content
 
 
@@ -72,9 +72,9 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
     if block.__class__ is not dict:
         return Other(data=block)
     kind = block.get("type")
-    plain = _plain(kind, block, tool_kinds)
-    if plain is not None:
-        return plain
+    part = plain(kind, block, tool_kinds)
+    if part is not None:
+        return part
     fields = Fields(dict(block), note, where)
     fields.take("type")
     match kind:
@@ -95,7 +95,7 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
     return Other(data=block, name=kind if isinstance(kind, str) else None)
 
 
-def _plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
+def plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
     """The block kinds that logs are full of, if they have nothing but their usual fields; else None."""
     size = len(block)
     if kind == "text":

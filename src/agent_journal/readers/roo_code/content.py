@@ -57,6 +57,9 @@ def native(content: Any, parts: list[Part]) -> Any:
 def part_of(block: Any, note: Notes, where: int | str) -> Part:
     """The part that a block is, of Anthropic's form or of the extensions'."""
     kind = type_of(block)
+    # Of the extensions' own blocks none is plain.
+    if kind is not None and (plain := blocks.plain(kind, block, TOOL_KINDS)) is not None:
+        return plain
     name, form = _FURTHER.get(kind, _NOTHING) if kind.__class__ is str else _NOTHING
     if form is not None and block.get(name).__class__ is form:
         part = _MAKERS[kind](Fields(dict(block), note, where))
@@ -171,14 +174,14 @@ def in_text(text: str) -> list[Part]:
     """What a model's text consists of, with its thoughts and calls in XML as the parts they are."""
     found: list[Part] = []
     for piece in markup.pieces(text):
-        if isinstance(piece, str):
+        if piece.__class__ is str:
             found.append(Text(text=piece))
-        elif isinstance(piece, markup.Thought):
-            found.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
-        else:
+        elif piece.__class__ is markup.Call:
             kind = TOOL_KINDS.get(piece.name)
             extra = {} if piece.xml is None else {"xml": piece.xml}
             found.append(ToolCall(name=piece.name, input=piece.values, kind=kind, extra=extra))
+        elif piece.__class__ is markup.Thought:
+            found.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
     return found
 
 

@@ -202,7 +202,7 @@ def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:
     ]
     if not telling:
         return []
-    sent = [plain_text(entry) for entry in telling if isinstance(entry, Message)]
+    sent = [plain_text(entry) for entry in telling if entry.__class__ is Message]
     found: list[Summary] = []
     last: str | None = None
     for entry in timeline:

@@ -42,6 +42,7 @@ class Files:
         self._source = source
         self._note = note
         self._found: dict[str, Source] = {}
+        self._inside = {child.name: child for child in source.children()}
         if source.is_folder or source.name in (*_NAMES, OLD_FILE):
             for name, kind in _NAMES.items():
                 if (file := self._beside(name)) is not None:
@@ -53,8 +54,11 @@ class Files:
         if not self._found:
             raise UnreadableSource(source.label, "no file in it is one of a task")
 
-    def _beside(self, *names: str) -> Source | None:
-        return self._source if names == (self._source.name,) else self._source.companion(*names)
+    def _beside(self, name: str) -> Source | None:
+        if self._source.is_folder:
+            child = self._inside.get(name)
+            return None if child is None or child.is_folder else child
+        return self._source if name == self._source.name else self._source.companion(name)
 
     def _find_old(self) -> None:
         """Take a file of the first versions for what is in it, unless there is a newer one for that."""
@@ -72,8 +76,8 @@ class Files:
 
     def _note_others(self) -> None:
         """Name what else lies in the folder; checkpoints are a repository of the files worked on."""
-        for child in self._source.children():
-            if child.name not in _NAMES and child.name != OLD_FILE:
+        for name, child in self._inside.items():
+            if name not in _NAMES and name != OLD_FILE:
                 self._note.add(Kind.IGNORED_FILE, child.label, "", "a folder" if child.is_folder else "")
 
     def note_of(self, kind: str) -> Notes:

@@ -54,7 +54,9 @@ class History:
         self._task_id = task_id
         self._note = note
         self._ids = set(taken)
+        self._told: str | None = None
         self._model: str | None = None
+        self._mode: str | None = None
         self._is_native = is_native
         self._calls: list[ToolCall] = []
 
@@ -79,8 +81,8 @@ class History:
         is_answer = role == "assistant"
         if is_answer:
             parts = self._answer(raw, where)
-            if thoughts := self._details(_take_details(parts), where):
-                parts = thoughts + parts
+            if details := _take_details(parts):
+                parts = self._details(details, where) + parts
         else:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
@@ -182,8 +184,7 @@ class History:
 
     def _answer(self, raw: list[Any], where: str) -> list[Part]:
         """What the model said; once it has called a tool natively, XML in its text is nothing but text."""
-        is_native = self._is_native or any(contents.type_of(block) == "tool_use" for block in raw)
-        self._is_native = is_native
+        is_native = self._is_native = self._is_native or "tool_use" in map(contents.type_of, raw)
         parts: list[Part] = []
         for block in raw:
             text = None if is_native else contents.text_of(block)
@@ -214,7 +215,11 @@ class History:
         for place, part in enumerate(parts):
             if part.__class__ is ToolCall:
                 if part.call_id is None:
-                    parts[place] = replace(part, call_id=f"{message_id}:{place}")
+                    call_id = f"{message_id}:{place}"
+                    # Several times faster than `replace`.
+                    parts[place] = ToolCall(
+                        name=part.name, call_id=call_id, input=part.input, kind=part.kind, extra=part.extra
+                    )
                 calls.append(parts[place])
 
     def _prompt(self, raw: list[Any], where: str) -> tuple[list[Part], str | None]:
@@ -236,9 +241,13 @@ class History:
         rest, environment = markup.without_environment(text)
         if environment is None:
             return text, None
-        self._model = environment.model or self._model
-        self._learn_mode(environment.mode)
-        self.folder = self.folder or environment.folder
+        if self._told is None or not environment.repeats(self._told):
+            self._told = environment.section
+            self._model = environment.model or self._model
+            self._mode = environment.mode
+        self._learn_mode(self._mode)
+        if self.folder is None:
+            self.folder = environment.folder
         return rest, environment.text
 
     def _add_text(self, parts: list[Part], text: str, block: Any, where: str) -> None:
@@ -246,7 +255,13 @@ class History:
         if head is not None:
             parts.append(self._result(*head, where))
         elif parts and (result := _open_result(parts)) is not None and result.output == "":
-            parts[-1] = replace(result, output=text, is_error=markup.is_failure(text))
+            parts[-1] = ToolResult(
+                call_id=result.call_id,
+                name=result.name,
+                output=text,
+                is_error=markup.is_failure(text),
+                extra=result.extra,
+            )
         else:
             parts.append(contents.words(text, block))
 

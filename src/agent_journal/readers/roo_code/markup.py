@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from agent_journal.readers.roo_code.names import XML_TOOLS
 
 _NAMES = "|".join(sorted(XML_TOOLS, key=len, reverse=True))
 _CALL = re.compile(rf"<({_NAMES})>")
 _TAG = re.compile(r"<(/?)(\w+)>")
+_TAG_AT_ONCE = re.compile(r"\s*<(/?)(\w+)>")
 _THOUGHTS, _END_OF_THOUGHTS = "<thinking>", "</thinking>"
 # A text in which so many tags open that nothing closes was not written to be read as calls.
 _PATIENCE = 100
@@ -21,8 +24,11 @@ _PATIENCE = 100
 _HEAD = re.compile(rf"\[({_NAMES})\b.*?\] Result:", re.DOTALL)
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
 _NEAR_THE_END = 40
-_WRAPPED = re.compile(
-    r"\s*<(task|user_message|feedback|answer|new_task|user_feedback)>\n?(.*?)\n?</\1>\s*", re.DOTALL
+_MODE = "# Current Mode\n"
+_END_OF_MODEL = "</model>"
+_WRAPPING = tuple(
+    (f"<{tag}>", f"</{tag}>")
+    for tag in ("task", "user_message", "feedback", "answer", "new_task", "user_feedback")
 )
 # Where a person's words stand somewhere in a text that the extension wrote.
 _WORDS = ("<task>", "<user_message>", "<feedback>", "<answer>", "<user_feedback>")
@@ -34,7 +40,7 @@ _FAILURES = (
 )
 
 
-class Call(NamedTuple):
+class Call(Struct, frozen=True, gc=False):
     """A tool call that stands in a text as XML; `xml` is how it does, if its values do not tell that."""
 
     name: str
@@ -42,7 +48,7 @@ class Call(NamedTuple):
     xml: str | None
 
 
-class Thought(NamedTuple):
+class Thought(Struct, frozen=True, gc=False):
     """What a model without a way of its own to think wrote in tags."""
 
     text: str
@@ -55,23 +61,45 @@ class Words(NamedTuple):
     tag: str | None
 
 
-class Environment(NamedTuple):
+class Environment:
     """What the extension tells the model of where it works, beside each prompt."""
 
-    text: str
+    __slots__ = ("_mode_at", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._mode_at = text.find(_MODE)
+
+    def repeats(self, section: str) -> bool:
+        """Whether it says of the mode and the model what another one did in its `section`."""
+        return self._mode_at >= 0 and self.text.startswith(section, self._mode_at)
+
+    @property
+    def section(self) -> str | None:
+        """The stretch that tells both the mode and the model, as nearly all versions do."""
+        end = self.text.find(_END_OF_MODEL, self._mode_at) if self._mode_at >= 0 else -1
+        if end < 0:
+            return None
+        section = self.text[self._mode_at : end + len(_END_OF_MODEL)]
+        alone = Environment(section)
+        return section if alone.model is not None and alone.mode is not None else None
 
     @property
     def model(self) -> str | None:
-        """The model that is asked."""
-        return _between(self.text, "<model>", "</model>")
+        """The model that is asked; it is told with the mode. Before that, terminals may show anything."""
+        return _between(self.text, "<model>", _END_OF_MODEL, max(self._mode_at, 0))
 
     @property
     def mode(self) -> str | None:
         """The mode the task is in: in a tag, or in versions before it and in Cline on a line of its own."""
-        behind = self.text.partition("# Current Mode\n")[2]
-        if not behind:
+        if self._mode_at < 0:
             return None
-        slug = _between(behind, "<slug>", "</slug>") if behind.startswith("<") else behind.partition("\n")[0]
+        text, start = self.text, self._mode_at + len(_MODE)
+        if text.startswith("<", start):
+            slug = _between(text, "<slug>", "</slug>", start)
+        else:
+            end = text.find("\n", start)
+            slug = text[start:] if end < 0 else text[start:end]
         if slug in ("PLAN MODE", "ACT MODE"):
             return slug[:-5].lower()
         return slug.strip() or None if slug else None
@@ -85,10 +113,14 @@ class Environment(NamedTuple):
         return None
 
 
-def _between(text: str, mark: str, end: str) -> str | None:
-    _, found, behind = text.partition(mark)
-    inner, closed, _ = behind.partition(end)
-    return inner if found and closed and inner and "\n" not in inner else None
+def _between(text: str, mark: str, end: str, start: int = 0) -> str | None:
+    """What stands between two marks on one line. Partitioning would copy all that stands around them."""
+    begin = text.find(mark, start) + len(mark)
+    if begin < len(mark):
+        return None
+    stop = text.find(end, begin)
+    inner = text[begin:stop] if stop > begin else ""
+    return inner if inner and "\n" not in inner else None
 
 
 def pieces(text: str) -> list[str | Call | Thought]:
@@ -130,36 +162,48 @@ def _call(text: str, opening: re.Match[str]) -> tuple[Call, int] | None:
     name, at = opening[1], opening.end()
     values: dict[str, str] = {}
     is_plain = True
-    while (tag := _TAG.search(text, at)) is not None:
-        is_plain = is_plain and not text[at : tag.start()].strip()
-        if tag[1]:
-            if tag[2] == name:
+    while True:
+        tag = _TAG_AT_ONCE.match(text, at)
+        if tag is None:
+            is_plain, tag = False, _TAG.search(text, at)
+            if tag is None:
+                return None
+        slash, parameter = tag.groups()
+        if slash:
+            if parameter == name:
                 xml = None if is_plain else text[opening.start() : tag.end()]
                 return Call(name, values, xml), tag.end()
             is_plain, at = False, tag.end()
             continue
-        end = _end_of_value(text, name, tag)
+        start = tag.end()
+        end = _end_of_value(text, name, parameter, start)
         if end < 0:
             return None
-        is_plain = is_plain and tag[2] not in values
-        values[tag[2]] = _trimmed(tag[2], text[tag.end() : end])
-        at = end + len(tag[2]) + 3
-    return None
+        if parameter in values:
+            is_plain = False
+        values[parameter] = _trimmed(parameter, text, start, end)
+        at = end + len(parameter) + 3
 
 
-def _end_of_value(text: str, name: str, tag: re.Match[str]) -> int:
+def _end_of_value(text: str, name: str, parameter: str, start: int) -> int:
     """Where the value of a parameter ends; a file's content may itself have the tag that ends it."""
-    closing = f"</{tag[2]}>"
-    end = text.find(closing, tag.end())
-    if end < 0 or tag[2] != "content":
+    closing = f"</{parameter}>"
+    end = text.find(closing, start)
+    if end < 0 or parameter != "content":
         return end
     end_of_call = text.find(f"</{name}>", end)
     return end if end_of_call < 0 else text.rfind(closing, end, end_of_call)
 
 
-def _trimmed(parameter: str, value: str) -> str:
+def _trimmed(parameter: str, text: str, start: int, end: int) -> str:
     """As the extensions do it: a file's content loses only the line breaks next to its tags."""
-    return value.removeprefix("\n").removesuffix("\n") if parameter == "content" else value.strip()
+    if parameter != "content":
+        return _stripped(text, start, end)
+    if start < end and text[start] == "\n":
+        start += 1
+    if start < end and text[end - 1] == "\n":
+        end -= 1
+    return text[start:end]
 
 
 def head_of_result(text: str) -> tuple[str, str, str] | None:
@@ -175,24 +219,40 @@ def is_failure(output: str) -> bool | None:
 
 def tells_environment(text: str) -> bool:
     """Whether a text ends with what the extension tells of the environment."""
-    return _END_OF_ENVIRONMENT in text[-_NEAR_THE_END:]
+    return text.endswith(_END_OF_ENVIRONMENT) or _END_OF_ENVIRONMENT in text[-_NEAR_THE_END:]
 
 
 def without_environment(text: str) -> tuple[str, Environment | None]:
-    """A text without what the extension tells of the environment, and that."""
+    """A text without what the extension tells of the environment at its end, and that."""
     start = text.find(_ENVIRONMENT)
     end = text.rfind(_END_OF_ENVIRONMENT)
     if start < 0 or end < start:
         return text, None
-    told = text[start + len(_ENVIRONMENT) : end].strip()
-    rest = text[:start].rstrip() + text[end + len(_END_OF_ENVIRONMENT) :].rstrip()
-    return rest, Environment(told)
+    told = Environment(_stripped(text, start + len(_ENVIRONMENT), end))
+    behind = end + len(_END_OF_ENVIRONMENT)
+    if not start and behind == len(text):
+        return "", told  # a block of its own, as nearly always
+    return text[:start].rstrip() + text[behind:].rstrip(), told
+
+
+def _stripped(text: str, start: int, end: int) -> str:
+    """A stretch of a text without white space around it, copied once."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return text[start:end]
 
 
 def unwrapped(text: str) -> Words:
     """What a person said, without the tag around it."""
-    found = _WRAPPED.fullmatch(text) if text.lstrip()[:1] == "<" else None
-    return Words(text, None) if found is None else Words(found[2], found[1])
+    inside = text.strip()
+    if inside[:1] == "<":
+        for opening, closing in _WRAPPING:
+            if inside.startswith(opening) and inside.endswith(closing):
+                said = inside[len(opening) : -len(closing)].removeprefix("\n").removesuffix("\n")
+                return Words(said, opening[1:-1])
+    return Words(text, None)
 
 
 def has_words(text: str) -> bool:

@@ -50,7 +50,7 @@ def _by_time(shown: list[Record], moments: list[int]) -> list[int]:
     for record in shown[1:]:
         if record.ts is not None:
             # What the person said is sent later; all else that is shown in a moment was sent already.
-            until = record.ts - (record.name == FEEDBACK)
+            until = record.ts - 1 if record.name == FEEDBACK else record.ts
             while place < end and moments[place] <= until:
                 place += 1
         places.append(place)
@@ -97,7 +97,8 @@ class Turns:
         turn = 0
         for place, entry in enumerate(entries):
             if not isinstance(entry, Said):
-                turn += entry.name == REQUEST
+                if entry.name == REQUEST:
+                    turn += 1
             elif not entry.message.hidden:
                 self._learn(entry, place, turn)
             self.turn_of.append(turn)
@@ -109,8 +110,9 @@ class Turns:
             self._prompts.append(place)
             return
         self._answered.add(turn)
-        if any(part.__class__ is Reasoning for part in said.message.parts):
-            self._thought.add(turn)
+        for part in said.message.parts:
+            if part.__class__ is Reasoning:
+                self._thought.add(turn)
 
     def has_thoughts(self, place: int) -> bool:
         """Whether what the model thought in the turn of an entry is there too."""

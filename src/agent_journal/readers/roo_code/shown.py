@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from agent_journal import jsonstream, times
 from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import Bag, Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import spent
@@ -18,11 +20,11 @@ from agent_journal.readers.roo_code.names import TOOL_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.model import Bag, Part, Role
+    from agent_journal.model import Part, Role
 
 REQUEST = "say:api_req_started"
 # Records that state what requests cost: until 2024 when they ended, of those that were deleted in sum.
-_COSTS = frozenset(
+COSTS = frozenset(
     (REQUEST, "say:api_req_finished", "say:deleted_api_reqs", "say:api_req_deleted", "say:subagent_usage")
 )
 FEEDBACK, REASONING = "say:user_feedback", "say:reasoning"
@@ -40,21 +42,22 @@ BETWEEN = frozenset((FEEDBACK, REASONING))
 _SAID = ("say:text", "say:completion_result", "ask:completion_result", *_QUESTIONS)
 
 
-class Record:
+class Record(Struct, gc=False):
     """One record, and what later steps need to know of it."""
 
-    __slots__ = ("at", "data", "id", "index", "made_id", "name", "place", "ts")
+    place: int
+    name: str
+    ts: int | None
+    at: str | None
+    data: Bag
+    id: str
+    made_id: bool
 
-    def __init__(self, place: int, name: str, ts: int | None, at: str | None, data: Bag) -> None:
-        self.place = place
-        self.name = name
-        self.ts = ts
-        self.at = at
-        self.data = data
-        self.id = f"[{place}]" if ts is None else str(ts)
-        self.made_id = ts is None
-        index = data.get("conversationHistoryIndex")
-        self.index: int | None = index if index.__class__ is int and index >= -1 else None
+    @property
+    def index(self) -> int | None:
+        """Behind which message of the other history it was shown, as Cline states it."""
+        index = self.data.get("conversationHistoryIndex")
+        return index if index.__class__ is int and index >= -1 else None
 
     @property
     def text(self) -> str | None:
@@ -77,8 +80,8 @@ class Record:
 
     def usage(self, note: Notes) -> Usage | None:
         """What the requests that it tells of cost."""
-        if self.name not in _COSTS:
-            return self._condensing() if "contextCondense" in self.data else None
+        if self.name not in COSTS:
+            return self._condensing()
         if self.text is not None and (usual := spent.usual(self.text, self.id, self.ts)) is not None:
             return usual
         value = self.value()
@@ -116,9 +119,11 @@ def records(raw: list[tuple[int, Any]], note: Notes) -> list[Record]:
             note(Kind.BAD_RECORD, f"[{place}]", f"it is {type(value).__name__}, not an object")
             continue
         record = usual(value, place) or careful(value, place, note)
-        again = seen[record.id] = seen.get(record.id, 0) + 1
-        if again > 1:
+        if record.id in seen:
+            again = seen[record.id] = seen[record.id] + 1
             record.id, record.made_id = f"{record.id}-{again}", True
+        else:
+            seen[record.id] = 1
         found.append(record)
     return found
 
@@ -132,7 +137,7 @@ def usual(raw: dict[str, Any], place: int) -> Record | None:
     if word.__class__ is not str or at is None:
         return None
     del raw["ts"], raw["type"], raw[kind]
-    return Record(place, f"{kind}:{word}", ts, at, raw)
+    return Record(place, f"{kind}:{word}", ts, at, raw, str(ts), made_id=False)
 
 
 def careful(raw: dict[str, Any], place: int, note: Notes) -> Record:
@@ -146,7 +151,9 @@ def careful(raw: dict[str, Any], place: int, note: Notes) -> Record:
     else:
         note(Kind.UNKNOWN_TYPE, fields.where, f"neither said nor asked: {str(kind)[:40]!r}")
     at = fields.moment("ts")
-    return Record(place, name, ts if ts.__class__ is int and at is not None else None, at, fields.rest())
+    if ts.__class__ is not int or at is None:
+        return Record(place, name, None, at, fields.rest(), f"[{place}]", made_id=True)
+    return Record(place, name, ts, at, fields.rest(), str(ts), made_id=False)
 
 
 class Speaker:

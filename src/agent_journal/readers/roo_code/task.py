@@ -64,7 +64,7 @@ def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -
 def _conversation(
     name: str, task_id: str, known: facts.Facts, timeline: list[Message | Event]
 ) -> Conversation:
-    messages = [entry for entry in timeline if isinstance(entry, Message)]
+    messages = [entry for entry in timeline if entry.__class__ is Message]
     first = next((message for message in messages if message.role == "user"), None)
     started_at, updated_at = facts.span(timeline)
     environment = known.environment()
@@ -118,24 +118,30 @@ class Timeline:
     def entries(self) -> list[Message | Event]:
         """All messages and events."""
         at: str | None = None
-        answered = self._turns.answered
+        answered, entries = self._turns.answered, self._entries
         for place, entry in enumerate(self._merged):
             if isinstance(entry, Said):
                 self._add(self._completed(entry.message, at), pays=not entry.message.hidden)
                 continue
             at = entry.at or at
-            if "modelInfo" in entry.data:
+            name, data = entry.name, entry.data
+            if "modelInfo" in data:
                 self._model = entry.model_info("modelId") or self._model
-            if (usage := entry.usage(self._note)) is not None:
-                self._unpaid = spent.added(self._unpaid, usage)
+            if name in shown.COSTS or "contextCondense" in data:
+                self._pay(entry)
             is_answered = answered[place]
-            if is_answered and entry.name not in shown.BETWEEN and place:
-                self._entries.append(entry.event())
+            if is_answered and name not in shown.BETWEEN and place:
+                entries.append(entry.event())
                 continue
             said = self._said(entry, place)
             self._add(entry.event() if said is None else said, pays=not is_answered)
         self._settle()
-        return self._entries
+        return entries
+
+    def _pay(self, record: Record) -> None:
+        """Remember what requests cost until they are answered."""
+        if (usage := record.usage(self._note)) is not None:
+            self._unpaid = spent.added(self._unpaid, usage)
 
     def _completed(self, message: Message, at: str | None) -> Message:
         """The message with the time and the model that only what was shown before it tells."""
@@ -166,7 +172,7 @@ class Timeline:
 
     def _add(self, entry: Message | Event, *, pays: bool) -> None:
         """Put an entry at the end; to an answer what the requests before it cost."""
-        if pays and isinstance(entry, Message) and entry.role == "assistant":
+        if pays and entry.__class__ is Message and entry.role == "assistant":
             if self._unpaid is not None:
                 entry, self._unpaid = replace(entry, usage=self._unpaid), None
             self._last_answer = len(self._entries)
@@ -193,7 +199,7 @@ def _count_totals(timeline: list[Message | Event], total: Usage | None) -> None:
         return
     last: tuple[int, Message] | None = None
     for place, entry in enumerate(timeline):
-        if isinstance(entry, Message) and entry.role == "assistant":
+        if entry.__class__ is Message and entry.role == "assistant":
             if entry.usage is not None:
                 return
             last = place, entry
