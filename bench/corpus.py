@@ -42,6 +42,11 @@ class Words:
         start = self.random.randrange(len(self._pool) - size)
         return self._pool[start : start + size]
 
+    def mostly_plain(self, least: int, most: int) -> str:
+        """Some words, three of four times nothing but ASCII, as code and answers mostly are."""
+        text = self.text(self.random.randint(least, most))
+        return text if self.random.randrange(4) == 0 else text.encode("ascii", "ignore").decode()
+
     def some(self, typical: int, most: int) -> str:
         """Words of a length that is mostly near the typical one and sometimes far above."""
         return self.text(int(min(most, typical * self.random.paretovariate(1.1))))

@@ -85,12 +85,13 @@ def measure(name: str, kind: str, megabytes: int) -> None:
     make = importlib.import_module(f"sources.{name}").KINDS[kind]
     with tempfile.TemporaryDirectory() as folder:
         paths: list[Path] = make(Path(folder), megabytes)
-        size = sum(path.stat().st_size for path in paths)
+        files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*.*")))]
+        size = sum(file.stat().st_size for file in files)
         units = [unit for path in paths for unit in pipeline.units(str(path), Notes())]
         conversations = read(units)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         rounds = [
-            (cpu_of(lambda: read(units)), sum(cpu_of(lambda path=path: decode(path)) for path in paths))  # type: ignore[misc] # bound now
+            (cpu_of(lambda: read(units)), sum(cpu_of(lambda file=file: decode(file)) for file in files))  # type: ignore[misc] # bound now
             for _ in range(_ROUNDS)
         ]
     ours, base = (min(times) for times in zip(*rounds, strict=True))
