@@ -104,12 +104,15 @@ def literals(path: Path) -> Iterator[str]:
 def own_names() -> dict[str, set[str]]:
     """What each source is called, by reader module."""
     found: dict[str, set[str]] = {}
+    # A target that is read back is written by a writer of that name.
+    infos = [writer.INFO for writer in writers.discover().values()]
+    targets = {name.lower() for info in infos for name in (info.name, info.title)}
     for reader in readers.discover().values():
         info = reader.INFO
         # What other targets call it may be a word of theirs: a vendor's or a dialect's.
         names = {info.name, info.name.replace("-", "_"), info.config_key, info.title}
         module = reader.__name__.rpartition(".")[2]  # type: ignore[attr-defined] # a module has a name
-        found[module] = {name.lower() for name in names if name} - OURS
+        found[module] = {name.lower() for name in names if name} - OURS - targets
     return found
 
 

@@ -100,6 +100,7 @@ def session_errors(data: bytes) -> list[str]:
 
 ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     "agent-record": record_errors,
+    "agent-record-v3": record_errors,
     "json": json_errors,
     "pam": pam_errors,
     "session": session_errors,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from agent_journal.model import Code, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -64,7 +65,8 @@ def _block(part: Part) -> Any:
             block = {"type": "thinking", "thinking": part.text, "signature": part.signature}
         case _:
             return part
-    return {name: value for name, value in block.items() if value is not None} | part.extra
+    told = {name: value for name, value in block.items() if value is not None}
+    return told | part.extra | told if part.extra else told
 
 
 def parts_in(content: Any, deeds: Sequence[Deed]) -> list[Part]:
@@ -91,9 +93,17 @@ def _joined(said: list[Part], deeds: Sequence[Deed]) -> list[Part]:
     at = thoughts
     for place, part in enumerate(said):
         if at < len(deeds) and _is_same(part, deeds[at]):
-            said[place] = deeds[at]
+            said[place] = _merged(part, deeds[at])
             at += 1
     return [*deeds[:thoughts], *said, *deeds[at:]]
+
+
+def _merged(block: Part, deed: Deed) -> Deed:
+    """What is told beside the content, with what only its block says."""
+    if isinstance(block, Reasoning) and isinstance(deed, Reasoning) and deed.signature is None:
+        deed = replace(deed, signature=block.signature)
+    extra = {} if isinstance(block, Other) else block.extra
+    return replace(deed, extra=extra | deed.extra) if extra else deed
 
 
 def _is_same(part: Part, deed: Deed) -> bool:
@@ -120,19 +130,25 @@ def _text(block: dict[str, Any]) -> Part | None:
 
 
 def _of_ours(block: dict[str, Any]) -> Part | None:
+    """A part of the model, if the block says nothing else."""
     try:
         part: Part = msgspec.convert(block, _OURS)
     except msgspec.ValidationError:
         return None
-    return part
+    return part if same(msgspec.to_builtins(part), block) else None
 
 
 def _some_text(block: dict[str, Any]) -> Part | None:
     """A text; one with citations may be ours."""
-    if "citations" not in block:
-        return _text(block)
-    part = _of_ours(block)
-    return part if part is not None and msgspec.to_builtins(part) == block else _text(block)
+    return ("citations" in block and _of_ours(block)) or _text(block)
+
+
+def _image(block: dict[str, Any]) -> Part | None:
+    """A picture that is in the block."""
+    match block:
+        case {"source": {"type": "base64", "media_type": str(mime), "data": str(data), **more}} if not more:
+            return Media(kind="image", mime=mime, data=data, extra=_left(block, "source"))
+    return None
 
 
 def _call(block: dict[str, Any]) -> Part | None:
@@ -203,5 +219,6 @@ _KINDS: dict[Any, Callable[[dict[str, Any]], Part | None]] = {
     "tool_use": _call,
     "tool_result": _result,
     "thinking": _thought,
+    "image": _image,
     **dict.fromkeys(("code", "reasoning", "tool_call", "media", "other"), _of_ours),
 }

@@ -10,6 +10,8 @@ VERSION = "3.0.0-draft"
 OURS = "x-agent-journal"
 """The key of what the draft has no field for; it sorts behind the draft's own keys."""
 UNKNOWN = "unknown"
+FAILED = {"success": False, "completed": False, "error": True}
+"""What words for how a call went mean."""
 _MAKERS = {"claude": "anthropic", "gemini": "google", "gpt": "openai", "o3": "openai", "o4": "openai"}
 
 

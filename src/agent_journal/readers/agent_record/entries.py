@@ -1,0 +1,244 @@
+"""The entries of a record as messages and events: each has an id of its own, parents come first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from agent_journal import ids, tree
+from agent_journal.blocks import exactly, parts_in, same
+from agent_journal.fields import Fields
+from agent_journal.model import Event, Message, Role, ToolResult
+from agent_journal.notes import Kind
+from agent_journal.readers.agent_record.deeds import WAYS, result_values, usage
+from agent_journal.readers.agent_record.ours import OfEvent, OfMessage, taken
+from agent_journal.records import OURS
+
+if TYPE_CHECKING:
+    from agent_journal.blocks import Deed
+    from agent_journal.model import Part, ToolKind
+    from agent_journal.notes import Notes
+    from agent_journal.tree import Entry
+
+_SPEAKERS: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+# Who is behind an entry that stands alone and is no message.
+_DOERS: dict[str, Role] = {"tool-call": "assistant", "reasoning": "assistant", "tool-result": "tool"}
+
+
+class Entries:
+    """Makes the timeline of one record."""
+
+    def __init__(self, owner: str, kinds: dict[str, ToolKind], note: Notes) -> None:
+        self._owner = owner
+        self._kinds = kinds
+        self._note = note
+        self._known: set[str] = set()
+
+    def told(self, raws: list[Any]) -> list[Entry]:
+        """Every entry; what is below a message and no part of it follows it."""
+        found: list[Entry] = []
+        pending: list[tuple[Any, str | None, str]] = [
+            (raw, None, f"entries[{index}]") for index, raw in enumerate(raws)
+        ]
+        pending.reverse()
+        while pending:
+            raw, parent, where = pending.pop()
+            entry, below = self._entry(raw, parent, where)
+            found.append(entry)
+            pending += [(child, entry.id, f"{where}.children[{index}]") for index, child in reversed(below)]
+        return self._settled(found)
+
+    def _entry(self, raw: Any, parent: str | None, where: str) -> tuple[Entry, list[tuple[int, Any]]]:
+        if raw.__class__ is not dict:
+            self._note(Kind.WRONG_TYPE, where, f"an entry is {type(raw).__name__}")
+            raw = {"type": "unknown", "value": raw}
+        fields = Fields(raw, self._note, where)
+        kind = fields.look("type")
+        kind = kind if kind.__class__ is str else ""
+        if kind in _SPEAKERS or _is_told_message(raw):
+            return self._message(fields, kind, parent)
+        if kind == "tool-result":
+            return self._answer(fields, parent), []
+        if kind in WAYS:
+            return self._deed(fields, kind, parent), []
+        return self._event(fields, kind, parent), []
+
+    def _place(self, fields: Fields, parent: str | None, *, made: bool) -> dict[str, Any]:
+        """Id, parent and time of an entry."""
+        stated = fields.text("id")
+        if stated is not None and stated in self._known:
+            self._note(Kind.DUPLICATE_ID, fields.where, stated[:60])
+            fields.keep("id", stated)
+            stated = None
+        identity = ids.made(self._owner, fields.where) if stated is None else stated
+        self._known.add(identity)
+        above = fields.text("parent-id")
+        return {
+            "id": identity,
+            "made_id": made or stated is None,
+            "parent_id": parent if above is None else above,
+            "at": fields.moment("timestamp"),
+        }
+
+    def _message(self, fields: Fields, kind: str, parent: str | None) -> tuple[Entry, list[tuple[int, Any]]]:
+        ours = taken(fields, OfMessage)
+        content = _content(fields, kind)
+        if ours.content is not UNSET:
+            content = ours.content
+        deeds, below = self._children(fields)
+        parts = _parts(ours, deeds)
+        if parts is None:
+            parts = parts_in(content, deeds)
+        role = ours.role or _SPEAKERS.get(kind, "assistant")
+        return self._said(fields, ours, parent, role=role, parts=parts, content=content), below
+
+    def _children(self, fields: Fields) -> tuple[list[Deed], list[tuple[int, Any]]]:
+        """The parts of a message that are told beside its content, and what else is below it."""
+        deeds: list[Deed] = []
+        below: list[tuple[int, Any]] = []
+        for index, child in enumerate(fields.items("children") or ()):
+            kind = child.get("type") if child.__class__ is dict else None
+            way = WAYS.get(kind) if kind.__class__ is str else None
+            if way is None:
+                below.append((index, child))
+            else:
+                inner = Fields(child, self._note, f"{fields.where}.children[{index}]")
+                deeds.append(way(inner, self._kinds))
+        return deeds, below
+
+    def _said(
+        self,
+        fields: Fields,
+        ours: OfMessage,
+        parent: str | None,
+        *,
+        role: Role,
+        parts: list[Part],
+        content: Any,
+    ) -> Message:
+        is_native = ours.native if ours.native is not None else not same(exactly(parts), content)
+        place = self._place(fields, parent, made=ours.made_id)
+        counted = usage(fields, ours.usage)
+        fields.drop("type")
+        return Message(
+            **place,
+            role=role,
+            model=fields.text("model-id"),
+            stop_reason=fields.text("stop-reason") if ours.stop_reason is None else ours.stop_reason,
+            hidden=ours.hidden,
+            sidechain=ours.sidechain,
+            response_id=ours.response_id,
+            parts=parts,
+            usage=counted,
+            native=content if is_native else None,
+            extra=_extra(fields, ours),
+        )
+
+    def _answer(self, fields: Fields, parent: str | None) -> Message:
+        """The message of a tool that answers."""
+        ours = taken(fields, OfMessage)
+        values = result_values(fields, ours.result)
+        extra = {name: fields.take(name) for name in ours.result.fields if fields.has(name)}
+        if fields.has("status"):
+            extra["status"] = fields.take("status")
+        result = ToolResult(**values, extra=extra | ours.result.extra)
+        content = None if ours.content is UNSET else ours.content
+        parts = _parts(ours, [result])
+        if parts is None:
+            parts = parts_in(content, [result])
+        return self._said(fields, ours, parent, role="tool", parts=parts, content=content)
+
+    def _deed(self, fields: Fields, kind: str, parent: str | None) -> Message:
+        """The message of one call or thought."""
+        place = self._place(fields, parent, made=False)
+        part = WAYS[kind](fields, self._kinds)
+        return Message(**place, role=_DOERS[kind], parts=[part])
+
+    def _event(self, fields: Fields, kind: str, parent: str | None) -> Event:
+        if kind == "system-event":
+            ours = taken(fields, OfEvent)
+            fields.drop("type")
+            name = fields.text("event-type")
+        else:
+            ours, name = OfEvent(), kind or None
+            if not fields.has("vendor-ext"):  # 2.0.0 has entries of any type
+                self._note(
+                    Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.look('type'))[:40]!r}"
+                )
+        place = self._place(fields, parent, made=ours.made_id)
+        data = fields.bag("data")
+        rest = fields.rest()
+        return Event(
+            **place, name="unknown" if name is None else name, data=rest if data is None else data | rest
+        )
+
+    def _settled(self, entries: list[Entry]) -> list[Entry]:
+        """The entries with parents before their children, and circles cut."""
+        known: set[str | None] = {None}
+        is_ahead = False
+        strangers: list[str] = []
+        for entry in entries:
+            known.add(entry.id)
+            if entry.parent_id not in known:
+                is_ahead = is_ahead or entry.parent_id in self._known
+                if entry.parent_id not in self._known:
+                    strangers.append(str(entry.parent_id))
+        if strangers:
+            more = f" ({len(strangers)} entries name such a parent)" if len(strangers) > 1 else ""
+            self._note(Kind.DANGLING_PARENT, "", f"{strangers[0][:60]!r} is not in the record{more}")
+        if not is_ahead:
+            return entries
+        placed, cuts = tree.in_order(entries)
+        for cut in cuts:
+            self._note(Kind.CYCLE, cut, "its parent is also its descendant")
+        roots = set(cuts)
+        return [_without_parent(entry) if entry.id in roots else entry for entry in placed]
+
+
+def _is_told_message(raw: dict[str, Any]) -> bool:
+    """Whether an entry of another type was written here for a message of the system or of a tool."""
+    ours = raw.get(OURS)
+    return ours.__class__ is dict and ours.get("role").__class__ is str
+
+
+def _content(fields: Fields, kind: str) -> Any:
+    match kind:
+        case "tool-result":
+            output = fields.take("output")
+            return None if output == "" else output
+        case "system-event":
+            fields.drop("event-type")
+            data = fields.nested("data")
+            return None if data is None else data.take("content")
+    return fields.take("content")
+
+
+def _parts(ours: OfMessage, deeds: list[Deed]) -> list[Part] | None:
+    """The parts that are stated; None if they follow from the content."""
+    if ours.parts is None:
+        return None
+    parts = [deeds[part] if part.__class__ is int and 0 <= part < len(deeds) else part for part in ours.parts]
+    return None if any(part.__class__ is int for part in parts) else parts  # type: ignore[return-value] # no number is left
+
+
+def _extra(fields: Fields, ours: OfMessage) -> dict[str, Any]:
+    """What only the source has a field for, where the source has it."""
+    inside = {
+        name: {field: fields.take(field) for field in names if fields.has(field)}
+        for name, names in ours.inside.items()
+    }
+    extra = fields.rest() | ours.extra
+    for name, values in inside.items():
+        kept = extra.get(name)
+        extra[name] = (kept if isinstance(kept, dict) else {}) | values
+    return extra
+
+
+def _without_parent(entry: Entry) -> Entry:
+    """The entry as a root; what the record called its parent stays beside it."""
+    said = {"parent-id": entry.parent_id}
+    if isinstance(entry, Message):
+        return replace(entry, parent_id=None, extra=said | entry.extra)
+    return replace(entry, parent_id=None, data=said | entry.data)
