@@ -84,6 +84,22 @@ def test_readers_and_writers_do_not_know_each_other() -> None:
         assert other is None or not any(name.startswith(other) for name in imports(path)), path
 
 
+def test_readers_know_each_other_only_through_dialects() -> None:
+    for path in MODULES:
+        here = path.relative_to(ROOT).parts
+        for name in imports(path):
+            steps = name.split(".")
+            if steps[0] == here[0] == "readers" and len(steps) > 1 and not steps[1].startswith("_"):
+                assert steps[1] == here[1].removesuffix(".py"), f"{path} imports {name}"
+
+
+def test_every_part_is_in_the_table_for_contributors() -> None:
+    page = (ROOT.parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    parts = {path.relative_to(ROOT).parts[0] for path in MODULES} - {"__init__.py", "__main__.py"}
+    named = {part for part in parts if f"`{part}`" in page or f"`{part}/`" in page}
+    assert named == parts
+
+
 def literals(path: Path) -> Iterator[str]:
     """String literals that are not docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

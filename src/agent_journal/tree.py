@@ -18,11 +18,24 @@ if TYPE_CHECKING:
 
 Entry: TypeAlias = Message | Event
 _LONGEST_TITLE = 80
+# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
+_UTC_LENGTH = 24
 
 
 def messages(conversation: Conversation) -> Iterator[Message]:
     """The messages of a timeline, without its events."""
     return (entry for entry in conversation.timeline if isinstance(entry, Message))
+
+
+def span(entries: Iterable[Entry]) -> tuple[str | None, str | None]:
+    """The first and the last moment; entries are not always in order of time."""
+    moments = [entry.at for entry in entries if entry.at is not None]
+    if not moments:
+        return None, None
+    if set(map(len, moments)) == {_UTC_LENGTH}:
+        return min(moments), max(moments)
+    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
+    return (min(dated)[1], max(dated)[1]) if dated else (moments[0], moments[-1])
 
 
 def children(timeline: Iterable[Entry]) -> dict[str | None, list[Entry]]:

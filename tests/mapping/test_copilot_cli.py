@@ -14,7 +14,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers import copilot_cli
-from agent_journal.readers.copilot_cli import events, workspace
+from agent_journal.readers._copilot_events import events, workspace
 from agent_journal.source import File
 from tests.cases import Case, all_cases
 from tests.inline import converted, save_document, save_lines

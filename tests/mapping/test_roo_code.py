@@ -512,7 +512,7 @@ def test_the_task_is_the_title_and_stays_where_it_is_longer(tmp_path: Path) -> N
     assert conversation.title == "Boil an egg"
     assert conversation.extra["history_item"]["task"] == "Boil an egg\nfor four minutes"
 
-    assert read(task(tmp_path, BOIL, SHOWN, history_item=item(task="x" * 500)))[0].title == "x" * 120 + "…"
+    assert read(task(tmp_path, BOIL, SHOWN, history_item=item(task="x" * 500)))[0].title == "x" * 79 + "…"
 
 
 def test_parent_and_child(tmp_path: Path) -> None:

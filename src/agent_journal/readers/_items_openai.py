@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from agent_journal.model import Role
     from agent_journal.notes import Notes
 
-_TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
-_ONLY_TEXT = 2  # type and text
+TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
+ONLY_TEXT = 2
+"""How many members a piece of text has: its type and the text."""
 _MEDIA: dict[str, MediaKind] = {"input_image": "image", "input_file": "file", "computer_screenshot": "image"}
 _LINKS = ("image_url", "file_url", "file_data")
 _REFERENCES = ("file_id", "file_url")
@@ -119,7 +120,7 @@ def _part(raw: Any, note: Notes, where: int | str) -> Part:
     kind = raw.get("type")
     fields = Fields(dict(raw), note, where)
     fields.drop("type")
-    if kind in _TEXTS and fields.look("text").__class__ is str:
+    if kind in TEXTS and fields.look("text").__class__ is str:
         return _text(fields)
     if kind == "refusal" and fields.look("refusal").__class__ is str:
         return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
@@ -194,13 +195,13 @@ def _joined(item: Fields, name: str) -> str | None:
     if not pieces:
         return None
     texts = [piece["text"] for piece in pieces if _is_text(piece)]
-    if len(texts) < len(pieces) or any(len(piece) > _ONLY_TEXT for piece in pieces):
+    if len(texts) < len(pieces) or any(len(piece) > ONLY_TEXT for piece in pieces):
         item.keep(name, pieces)
     return "\n".join(texts) if texts else None
 
 
 def _is_text(piece: Any) -> bool:
-    return piece.__class__ is dict and piece.get("type") in _TEXTS and piece.get("text").__class__ is str
+    return piece.__class__ is dict and piece.get("type") in TEXTS and piece.get("text").__class__ is str
 
 
 # Calls, and what came back.
@@ -222,7 +223,7 @@ def _built_in(name: str, item: Fields) -> Said:
     value = item.take(field)
     if field not in ("action", "operation", "arguments"):
         value = None if value is None else {field: value}
-    call_id = item.text("call_id") or _id(item)
+    call_id = item.text("call_id") or id_of(item)
     call = ToolCall(name=name, call_id=call_id, input=value, kind=kind)
     output = _output_within(name, item)
     found: list[Part] = [call] if output is None else [call, ToolResult(call_id=call_id, output=output)]
@@ -259,7 +260,7 @@ def _without(raw: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _mcp(item: Fields) -> Said:
-    call_id = _id(item)
+    call_id = id_of(item)
     item.keep("type", "mcp_call")
     found: list[Part] = [
         ToolCall(name=item.text("name") or "", call_id=call_id, input=item.take("arguments"), kind="mcp")
@@ -295,7 +296,8 @@ def _answered(kind: str, item: Fields) -> Said:
     return Said("tool", [ToolResult(call_id=call_id, output=output)], None, item.rest())
 
 
-def _id(item: Fields) -> str | None:
+def id_of(item: Fields) -> str | None:
+    """The id of an item, which stays."""
     value = item.look("id")
     return value if value.__class__ is str else None
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times, tree
+from agent_journal import tree
 from agent_journal.model import Event, Link, Message, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from agent_journal.readers.claude_code.lines import Entry
-
-# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
-_UTC_LENGTH = 24
 
 
 def text_in(bag: Any, name: str) -> str | None:
@@ -86,17 +83,6 @@ def _continued(messages: Sequence[Message]) -> Link | None:
         if older := text_in(message.extra, "sessionId"):
             link = Link(conversation_id=older, relation="continues", message_id=message.id)
     return None
-
-
-def span(entries: Sequence[Entry]) -> tuple[str | None, str | None]:
-    """The first and the last moment; lines are not always in order of time."""
-    moments = [entry.at for entry in entries if entry.at is not None]
-    if not moments:
-        return None, None
-    if set(map(len, moments)) == {_UTC_LENGTH}:
-        return min(moments), max(moments)
-    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
-    return (min(dated)[1], max(dated)[1]) if dated else (moments[0], moments[-1])
 
 
 def head(entries: Sequence[Entry], messages: Sequence[Message], updated_at: str | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, jsonstream
+from agent_journal import ids, jsonstream, tree
 from agent_journal.model import Conversation, Link, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_code import facts, usual
@@ -70,7 +70,7 @@ class Session:
         events = [entry for entry in entries if not isinstance(entry, Message)]
         self._note_counts(messages)
         meta = self._beside.meta() if self._is_agent else None
-        started_at, updated_at = facts.span(messages or events)
+        started_at, updated_at = tree.span(messages or events)
         is_list = len(messages) > 1 and all(entry.parent_id is None for entry in entries)
         conversation_id = self._id()
         return Conversation(

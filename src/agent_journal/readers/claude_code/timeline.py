@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 from agent_journal import ids, tree
 from agent_journal.model import Message
 from agent_journal.notes import Kind
+from agent_journal.readers._twins import Twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Timeline:
     def __init__(self, note: Notes) -> None:
         self._by_id: dict[str, Entry] = {}
         self._ahead: list[tuple[str, int | str]] = []
-        self._twins: dict[str, set[bytes]] = {}
+        self._twins = Twins()
         self._note = note
 
     def __iter__(self) -> Iterator[Entry]:
@@ -36,26 +36,15 @@ class Timeline:
     def add(self, entry: Entry, where: int | str, line: bytes) -> None:
         """Put an entry at the end; the same line again is left out, another one of that id gets a new id."""
         if entry.id in self._by_id:
-            if self._is_repeated(entry, line):
+            if self._twins.has_again(entry, self._by_id[entry.id], line):
                 self._note(Kind.REPEATED_RECORD, where, entry.id)
                 return
             self._note(Kind.DUPLICATE_ID, where, entry.id)
-            entry = _renamed(entry, len(self._twins[entry.id]))
+            entry = _renamed(entry, self._twins.count(entry.id))
         parent = entry.parent_id
         if parent is not None and parent not in self._by_id:
             self._ahead.append((parent, where))
         self._by_id[entry.id] = entry
-
-    def _is_repeated(self, entry: Entry, line: bytes) -> bool:
-        """Whether an entry is the first one of its id again, or one of those that were given another."""
-        if _is_same(entry, self._by_id[entry.id]):
-            return True
-        twins = self._twins.setdefault(entry.id, set())
-        digest = hashlib.sha256(line).digest()
-        if digest in twins:
-            return True
-        twins.add(digest)
-        return False
 
     def settled(self) -> list[Entry]:
         """All entries: parents before children even where the file has it otherwise, and circles cut."""
@@ -81,13 +70,6 @@ def _renamed(entry: Entry, twin: int) -> Entry:
     if isinstance(entry, Message):
         return replace(entry, id=made, made_id=True, extra=said | entry.extra)
     return replace(entry, id=made, made_id=True, data=said | entry.data)
-
-
-def _is_same(one: Entry, other: Entry) -> bool:
-    try:
-        return one == other
-    except RecursionError:
-        return False
 
 
 def _without_parent(entry: Entry) -> Entry:

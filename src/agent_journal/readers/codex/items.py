@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from agent_journal import roles
 from agent_journal.fields import Fields
-from agent_journal.model import Media, Other, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from agent_journal.model import Media, Other, Part, Role, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
+from agent_journal.readers._items_openai import ONLY_TEXT, TEXTS, id_of, reasoning
 from agent_journal.readers._messages_openai import inline
 from agent_journal.readers.codex.names import INJECTED, kind_of
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     from agent_journal.notes import Notes
 
-_TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
-# A piece of text has a type and the text.
-_ONLY_TEXT = 2
 # How an exit code is told: by today's tools in their first lines, until 2025 at the end of a JSON text.
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})")
 _OLD_EXIT = re.compile(r'"exit_code": ?(-?\d{1,10})')
@@ -82,12 +80,7 @@ class Items:
         return Said("user", self._parts(content, item.where), content, hidden=True)
 
     def _reasoning(self, item: Fields) -> Said:
-        thought = Reasoning(
-            text=_joined(item, "content"),
-            summary=_joined(item, "summary"),
-            encrypted=item.text("encrypted_content"),
-        )
-        return Said("assistant", [thought])
+        return Said("assistant", [reasoning(item)])
 
     def _function_call(self, item: Fields) -> Said:
         return self._call(item, item.text("name") or "", item.take("arguments"), item.text("call_id"))
@@ -96,13 +89,13 @@ class Items:
         return self._call(item, item.text("name") or "", item.take("input"), item.text("call_id"))
 
     def _local_shell(self, item: Fields) -> Said:
-        return self._call(item, "local_shell", item.take("action"), item.text("call_id") or _id(item))
+        return self._call(item, "local_shell", item.take("action"), item.text("call_id") or id_of(item))
 
     def _web_search(self, item: Fields) -> Said:
-        return self._call(item, "web_search", item.take("action"), item.text("call_id") or _id(item))
+        return self._call(item, "web_search", item.take("action"), item.text("call_id") or id_of(item))
 
     def _tool_search(self, item: Fields) -> Said:
-        return self._call(item, "tool_search", item.take("arguments"), item.text("call_id") or _id(item))
+        return self._call(item, "tool_search", item.take("arguments"), item.text("call_id") or id_of(item))
 
     def _call(self, item: Fields, name: str, value: Any, call_id: str | None) -> Said:
         if not name:
@@ -143,7 +136,7 @@ class Items:
         return Said("tool", [ToolResult(call_id=self._answered(item), output=output)])
 
     def _picture(self, item: Fields) -> Said:
-        call_id, data = _id(item), item.text("result")
+        call_id, data = id_of(item), item.text("result")
         asked = ToolCall(
             name="image_generation",
             call_id=call_id,
@@ -179,11 +172,11 @@ class Items:
             self._note(Kind.WRONG_TYPE, where, f"a content part is {type(raw).__name__}")
             return Other(data=raw)
         kind = raw.get("type")
-        if len(raw) == _ONLY_TEXT and kind in _TEXTS and raw.get("text").__class__ is str:
+        if len(raw) == ONLY_TEXT and kind in TEXTS and raw.get("text").__class__ is str:
             return Text(text=raw["text"])
         fields = Fields(dict(raw), self._note, where)
         fields.drop("type")
-        if kind in _TEXTS and fields.look("text").__class__ is str:
+        if kind in TEXTS and fields.look("text").__class__ is str:
             return Text(text=fields.take("text"), extra=fields.rest())
         if kind == "refusal" and fields.look("refusal").__class__ is str:
             return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
@@ -230,26 +223,3 @@ def exit_code(output: str) -> int | None:
 def _is_injected(parts: list[Part]) -> bool:
     first = parts[0] if parts else None
     return isinstance(first, Text) and first.text.startswith(INJECTED)
-
-
-def _id(item: Fields) -> str | None:
-    value = item.look("id")
-    return value if value.__class__ is str else None
-
-
-def _joined(item: Fields, name: str) -> str | None:
-    """The texts of a list, one below the other; it stays where that would lose something of it."""
-    pieces = item.items(name)
-    if not pieces:
-        return None
-    texts, is_exact = [], True
-    for piece in pieces:
-        is_text = (
-            piece.__class__ is dict and piece.get("type") in _TEXTS and piece.get("text").__class__ is str
-        )
-        if is_text:
-            texts.append(piece["text"])
-        is_exact = is_exact and is_text and len(piece) == _ONLY_TEXT
-    if not is_exact:
-        item.keep(name, pieces)
-    return "\n".join(texts) if texts else None

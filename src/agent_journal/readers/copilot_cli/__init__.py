@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.copilot_cli.names import TOOL_KINDS
+from agent_journal.readers._copilot_events.names import TOOL_KINDS
 from agent_journal.readers.copilot_cli.signs import EVENTS, HISTORY, version_of
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a file holds."""
     if version == HISTORY:
-        from agent_journal.readers.copilot_cli import history  # noqa: PLC0415 (imported when something is read)
+        from agent_journal.readers._copilot_events import history  # noqa: PLC0415 (imported when something is read)
 
         yield history.conversation(source, note, INFO.name)
         return
-    from agent_journal.readers.copilot_cli.session import Session  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers._copilot_events.session import Session  # noqa: PLC0415 (imported when something is read)
 
     session = Session(source, note)
     session.read()

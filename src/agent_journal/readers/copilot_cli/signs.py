@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.readers.copilot_cli.names import KNOWN_TYPES
+from agent_journal.readers._copilot_events.names import KNOWN_TYPES
 
 if TYPE_CHECKING:
     from agent_journal.peek import Peek

@@ -12,7 +12,6 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code.facts import short, span
 from agent_journal.readers.roo_code.names import ROO
 
 if TYPE_CHECKING:
@@ -56,13 +55,13 @@ class _Session:
         messages = [*self._system(), *self._messages()]
         if self._id is None:
             fields.note(Kind.MISSING_ID, fields.where, "no session id")
-        started_at, updated_at = span(messages)
+        started_at, updated_at = tree.span(messages)
         first = next((message for message in messages if message.role == "user"), None)
         return Conversation(
             id=self._session_id(messages),
             made_id=self._id is None,
             source=self._name,
-            title=fields.text("title") or short(None if first is None else tree.plain_text(first)),
+            title=fields.text("title") or tree.title_from(() if first is None else [tree.plain_text(first)]),
             started_at=_first_moment(fields, _TIMES) or started_at,
             updated_at=updated_at,
             app_version=fields.text("version"),

@@ -12,7 +12,7 @@ from agent_journal.readers.roo_code import spent
 from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
 from agent_journal.readers.roo_code.shown import FIRST
 from agent_journal.readers.roo_code.signs import ITEM, METADATA
-from agent_journal.tree import plain_text
+from agent_journal.tree import plain_text, title_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from agent_journal.readers.roo_code.files import Files
     from agent_journal.readers.roo_code.shown import Record
 
-_LONGEST_TITLE = 120
 _CONDENSED = "say:condense_context"
 # Records that only Cline shows.
 _CLINES = ("say:task", "say:checkpoint_created", "say:task_progress", "say:deleted_api_reqs")
@@ -58,7 +57,7 @@ class Facts:
     def title(self, first: Message | None) -> str | None:
         """The first line of what the task is; where that is not all, the whole stays."""
         said = None if first is None else plain_text(first)
-        title = short(self.task) or short(self._first_shown) or short(said)
+        title = title_from(filter(None, (self.task, self._first_shown, said)))
         if self.task is not None and title != self.task:
             self.item.keep("task", self.task)
         return title
@@ -162,21 +161,6 @@ class Facts:
 
 def _is_moment(task_id: str) -> bool:
     return task_id.isascii() and task_id.isdigit() and len(task_id) == len("1771000000000")
-
-
-def short(text: Any) -> str | None:
-    """The first line of a text, as a title."""
-    line = text.strip().partition("\n")[0].strip() if text.__class__ is str else ""
-    return (line[:_LONGEST_TITLE].rstrip() + "…" if len(line) > _LONGEST_TITLE else line) or None
-
-
-def span(entries: Sequence[Message | Event]) -> tuple[str | None, str | None]:
-    """The first and the last moment."""
-    moments = [entry.at for entry in entries if entry.at is not None]
-    if set(map(len, moments)) == {len("2026-01-01T00:00:00.000Z")}:
-        return min(moments), max(moments)
-    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
-    return (min(dated)[1], max(dated)[1]) if dated else (None, None)
 
 
 def _call_of(records: Iterable[tuple[int, Any]], child_id: str) -> str | None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import jsonstream, tree
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Link
 from agent_journal.notes import Kind
-from agent_journal.readers.roo_code.facts import short, span
 from agent_journal.readers.roo_code.history import History
 from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
 
@@ -48,10 +47,10 @@ def _conversation(file: Source, note: Notes, name: str) -> Conversation:
     if not said and not manifest.rest():
         raise UnreadableSource(file.label, "no message in it could be read")
     agent = whole.text("agent")
-    started_at, updated_at = span(said)
+    started_at, updated_at = tree.span(said)
     stated = manifest.nested("metadata")
-    title = (None if stated is None else stated.text("title")) or short(
-        manifest.look("prompt") or _first(said)
+    title = (None if stated is None else stated.text("title")) or tree.title_from(
+        filter(None, (words(manifest.look("prompt")), _first(said)))
     )
     extra = whole.rest()
     return Conversation(

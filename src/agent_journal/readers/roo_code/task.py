@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal import ids
+from agent_journal import ids, tree
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
@@ -66,7 +66,7 @@ def _conversation(
 ) -> Conversation:
     messages = [entry for entry in timeline if entry.__class__ is Message]
     first = next((message for message in messages if message.role == "user"), None)
-    started_at, updated_at = facts.span(timeline)
+    started_at, updated_at = tree.span(timeline)
     environment = known.environment()
     return Conversation(
         id=task_id,

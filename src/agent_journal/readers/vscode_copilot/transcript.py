@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Message, ToolCall
-from agent_journal.readers.copilot_cli.session import Session
+from agent_journal.readers._copilot_events.session import Session
 from agent_journal.readers.vscode_copilot import beside
 from agent_journal.readers.vscode_copilot.names import kind_of
 from agent_journal.readers.vscode_copilot.session import EDITOR

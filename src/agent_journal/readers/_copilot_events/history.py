@@ -14,7 +14,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message, ToolCall
 from agent_journal.notes import Kind
 from agent_journal.readers import _messages_openai as openai
-from agent_journal.readers.copilot_cli.names import TOOL_KINDS
+from agent_journal.readers._copilot_events.names import TOOL_KINDS
 
 if TYPE_CHECKING:
     from agent_journal.model import Part

@@ -13,9 +13,9 @@ from agent_journal import ids, times
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Other, Reasoning, Text, ToolCall, Usage
 from agent_journal.notes import Kind
-from agent_journal.readers.copilot_cli import results
-from agent_journal.readers.copilot_cli.attached import attachment
-from agent_journal.readers.copilot_cli.names import KNOWN_TYPES, TOOL_KINDS
+from agent_journal.readers._copilot_events import results
+from agent_journal.readers._copilot_events.attached import attachment
+from agent_journal.readers._copilot_events.names import KNOWN_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

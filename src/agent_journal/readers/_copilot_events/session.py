@@ -12,17 +12,17 @@ from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import words
 from agent_journal.model import Conversation, Event, Message, Reasoning, Summary
 from agent_journal.notes import Kind
-from agent_journal.readers.copilot_cli import history, spent, workspace
-from agent_journal.readers.copilot_cli.chain import Chain
-from agent_journal.readers.copilot_cli.events import Events, decode_usual, text_in
-from agent_journal.readers.copilot_cli.names import KNOWN_TYPES
+from agent_journal.readers._copilot_events import history, spent, workspace
+from agent_journal.readers._copilot_events.chain import Chain
+from agent_journal.readers._copilot_events.events import Events, decode_usual, text_in
+from agent_journal.readers._copilot_events.names import KNOWN_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
-    from agent_journal.readers.copilot_cli.events import Entry
+    from agent_journal.readers._copilot_events.events import Entry
     from agent_journal.source import Source
 
 _IMPORT = "session.import_legacy"
@@ -34,8 +34,6 @@ _TELLING = frozenset(
     {*_PLACES, *_SUMMARIES, _IMPORT, "session.title_changed", "session.info", "assistant.reasoning"}
 )
 _TRUSTED = re.compile(r"Folder (.+) has been added to trusted folders")
-# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
-_UTC_LENGTH = 24
 
 
 class Session:
@@ -90,7 +88,7 @@ class Session:
         session_id = self._id(facts) or words(known.get("id"))
         if session_id is None:
             self._note(Kind.MISSING_ID, "", "no event has a sessionId")
-        first, last = _span(entries)
+        first, last = tree.span(entries)
         return Conversation(
             id=session_id or ids.made(name, entries[0].id),
             made_id=session_id is None,
@@ -223,17 +221,6 @@ def _thought(event: Event, text: str) -> Message:
         parts=[Reasoning(text=text)] if text else [],
         extra=extra,
     )
-
-
-def _span(entries: Sequence[Entry]) -> tuple[str | None, str | None]:
-    """The first and the last moment."""
-    moments = [entry.at for entry in entries if entry.at is not None]
-    if not moments:
-        return None, None
-    if set(map(len, moments)) == {_UTC_LENGTH}:
-        return min(moments), max(moments)
-    dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
-    return (min(dated)[1], max(dated)[1]) if dated else (moments[0], moments[-1])
 
 
 def _summaries(entries: Sequence[Entry]) -> list[Summary]:

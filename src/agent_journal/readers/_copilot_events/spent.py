@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Usage
 from agent_journal.notes import Kind
-from agent_journal.readers.copilot_cli.events import text_in
+from agent_journal.readers._copilot_events.events import text_in
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
-    from agent_journal.readers.copilot_cli.events import Entry
+    from agent_journal.readers._copilot_events.events import Entry
 
 
 def settle(entries: list[Entry], note: Notes) -> None:

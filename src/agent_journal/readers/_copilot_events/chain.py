@@ -5,7 +5,6 @@ An event names the one before it; a file says the same by its order. Where both 
 
 from __future__ import annotations
 
-import hashlib
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from msgspec.structs import replace
 from agent_journal import ids, tree
 from agent_journal.model import Message
 from agent_journal.notes import Kind
+from agent_journal.readers._twins import Twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.notes import Notes
-    from agent_journal.readers.copilot_cli.events import Entry
+    from agent_journal.readers._copilot_events.events import Entry
 
 
 class Chain:
@@ -27,7 +27,7 @@ class Chain:
 
     def __init__(self, note: Notes) -> None:
         self._by_id: dict[str, Entry] = {}
-        self._twins: dict[str, set[bytes]] = {}
+        self._twins = Twins()
         self._ahead: set[str] = set()
         self._roots = 0
         self._circles: set[str] = set()
@@ -42,11 +42,11 @@ class Chain:
     def add(self, entry: Entry, where: int | str, line: bytes) -> None:
         """Put an entry at the end; the same again is left out, another one of that id gets a new id."""
         if entry.id in self._by_id:
-            if self._is_repeated(entry, line):
+            if self._twins.has_again(entry, self._by_id[entry.id], line):
                 self._note(Kind.REPEATED_RECORD, where, entry.id)
                 return
             self._note(Kind.DUPLICATE_ID, where, entry.id)
-            entry = _renamed(entry, len(self._twins[entry.id]))
+            entry = _renamed(entry, self._twins.count(entry.id))
         parent = entry.parent_id
         if parent != self._last:
             self.is_straight = False
@@ -56,17 +56,6 @@ class Chain:
         elif parent not in self._by_id:
             self._ahead.add(parent)
         self._by_id[entry.id] = entry
-
-    def _is_repeated(self, entry: Entry, line: bytes) -> bool:
-        """Whether an entry is the first one of its id again, or one of those that were given another."""
-        if _is_same(entry, self._by_id[entry.id]):
-            return True
-        twins = self._twins.setdefault(entry.id, set())
-        digest = hashlib.sha256(line).digest()
-        if digest in twins:
-            return True
-        twins.add(digest)
-        return False
 
     def settled(self) -> list[Entry]:
         """All entries in the order of the chain; what follows nothing known follows what stands before it."""
@@ -112,13 +101,6 @@ class Chain:
         if missing:
             more = f" ({len(missing)} events name such a one)" if len(missing) > 1 else ""
             self._note(Kind.DANGLING_PARENT, "", f"{missing[0][:60]!r} is not in this file{more}")
-
-
-def _is_same(one: Entry, other: Entry) -> bool:
-    try:
-        return one == other
-    except RecursionError:
-        return False
 
 
 def _renamed(entry: Entry, twin: int) -> Entry:

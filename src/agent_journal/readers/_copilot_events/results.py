@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.fields import Fields
 from agent_journal.model import Text, ToolResult
-from agent_journal.readers.copilot_cli.attached import inline
+from agent_journal.readers._copilot_events.attached import inline
 
 if TYPE_CHECKING:
     from agent_journal.model import Media
