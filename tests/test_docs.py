@@ -66,10 +66,10 @@ def matches(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed, re.DOTALL) is not None
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project in which commands may leave what they like."""
-    copy = tmp_path_factory.mktemp("checkout") / "agent-journal"
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the project in which the commands of one page may leave what they like."""
+    copy = tmp_path / "agent-journal"
     shutil.copytree(TOP, copy, ignore=_LEFT_OUT)
     run_it = f'#!/bin/sh\nexec "{sys.executable}" -m agent_journal "$@"\n'
     for command in (copy / "aj", copy / "bin" / "aj"):
