@@ -1,4 +1,4 @@
-"""Completion events of an editor."""
+"""Completion events of an editor: some moments have several suggestions to choose from."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ if TYPE_CHECKING:
 def _events(scribe: Scribe) -> Iterator[dict[str, Any]]:
     while True:
         file = f"src/{scribe.random.randrange(300)}.py"
-        for place in range(scribe.random.randrange(1, 8)):
-            yield {
+        for _ in range(scribe.random.randrange(1, 8)):
+            asked = {
                 "timestamp": scribe.time(30),
-                "file": {"path": file, "language": "python"},
-                "prompt": {"prefix": scribe.text(1500), "suffix": scribe.text(400)},
-                "completion": {"text": scribe.some(120, 800), "accepted": place % 3 == 0, "index": place},
-                "editor": {"name": "vscode", "version": "1.99.0"},
-                "extension_version": "1.250.0",
+                "file": file,
+                "language": "python",
+                "extensionVersion": "1.250.0",
+                "editor": "vscode",
+                "promptContext": scribe.text(1500),
             }
+            for place in range(scribe.random.choice((1, 1, 1, 2, 3))):
+                yield asked | {
+                    "completion": scribe.some(120, 800),
+                    "accepted": place == 0,
+                    "completionIndex": place,
+                }
 
 
 def make(folder: Path, megabytes: int) -> list[Path]:
