@@ -9,17 +9,20 @@ from typing import Any
 import msgspec
 
 # The DNS namespace of RFC 4122.
-_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
-_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 NAMESPACE = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
+# The hash of every name begins with that of its namespace.
+_BEGUN = hashlib.sha1(NAMESPACE)  # noqa: S324 (RFC 4122)
 # The two highest bits of a UUID's ninth byte are 10: which digit is one with that.
 _VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def uuid5(name: str) -> str:
     """The UUIDv5 of a name."""
     # U+FFFD-free input is not guaranteed here: ids are also made from raw, hostile text.
-    text = hashlib.sha1(NAMESPACE + name.encode("utf-8", "replace")).hexdigest()  # noqa: S324 (RFC 4122)
+    hashed = _BEGUN.copy()
+    hashed.update(name.encode("utf-8", "replace"))
+    text = hashed.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -18,6 +19,8 @@ _HELD_BYTES = 32 << 20
 _KEY, _ELEMENT = 16, 4
 _TOGETHER = 2_000
 _CACHE_KB = 16_000
+_NESTING = frozenset({dict, list})
+_decode = msgspec.json.Decoder().decode
 
 
 class Grouped:
@@ -43,8 +46,22 @@ class Grouped:
             self._stored.add(group, order, written or msgspec.json.encode(value))
             return
         held = value if self._is_owner else written or msgspec.json.encode(value)
+        size = len(written or b"") or (_size(value) if self._is_owner else len(held))
+        self._hold(group, order, held, size)
+
+    def add_whole(self, group: str, order: Order, value: Any, size: int) -> None:
+        """Keep a value of about so many bytes as JSON, which is given out once, as an owner would.
+
+        From the file it comes as its JSON.
+        """
+        if self._stored is None:
+            self._hold(group, order, value, size)
+        else:
+            self._stored.add(group, order, msgspec.json.encode(value))
+
+    def _hold(self, group: str, order: Order, held: Any, size: int) -> None:
         self._held.setdefault(group, []).append((order, held))
-        self._bytes += len(written or b"") or (_size(value) if self._is_owner else len(held))
+        self._bytes += size
         if self._bytes > _HELD_BYTES:
             self._store()
 
@@ -52,24 +69,20 @@ class Grouped:
         """Each group with its values: as the groups first came, or by the first order in each."""
         found = self._groups(by_order=by_order) if self._stored is None else self._stored.groups(by_order)
         for group, values in found:
-            yield group, self._given(values)
+            yield group, list(map(_given, values))
 
     def of(self, group: str) -> list[Any]:
         """The values of one group; none if there is no such group."""
         found = self._sorted(group) if self._stored is None else self._stored.of(group)
-        return self._given(found)
+        return list(map(_given, found))
 
     def _store(self) -> None:
         self._stored = _Stored()
         for name, values in self._held.items():
             for order, held in values:
-                self._stored.add(name, order, msgspec.json.encode(held) if self._is_owner else held)
+                data = held if held.__class__ is bytes else msgspec.json.encode(held)
+                self._stored.add(name, order, data)
         self._held.clear()
-
-    def _given(self, values: list[Any]) -> list[Any]:
-        if self._is_owner and self._stored is None:
-            return values
-        return [msgspec.json.decode(data) for data in values]
 
     def _groups(self, *, by_order: bool) -> Iterator[tuple[str, list[Any]]]:
         names = sorted(self._held, key=self._first) if by_order else list(self._held)
@@ -82,7 +95,24 @@ class Grouped:
         return min(known, default=_rank(None))
 
     def _sorted(self, group: str) -> list[Any]:
-        return [data for _, data in sorted(self._held.get(group, ()), key=lambda value: _rank(value[0]))]
+        held = self._held.get(group, [])
+        if len(held) > 1:
+            is_plain = {order.__class__ for order, _ in held} == {int}
+            held = sorted(held, key=itemgetter(0) if is_plain else lambda value: _rank(value[0]))
+        return [value for _, value in held]
+
+
+def _given(held: Any) -> Any:
+    """A value that is held as JSON, or as it is."""
+    return _decode(held) if held.__class__ is bytes else held
+
+
+def flat_size(record: dict[str, Any]) -> int | None:
+    """About how long a record of nothing but texts and numbers is as JSON; None if anything nests in it."""
+    values = record.values()
+    if not _NESTING.isdisjoint(map(type, values)):
+        return None
+    return _KEY * len(record) + sum([len(value) for value in values if value.__class__ is str])
 
 
 def _size(value: Any) -> int:

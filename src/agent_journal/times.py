@@ -13,6 +13,7 @@ _RFC3339 = re.compile(
     re.ASCII,
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 # Two numbers and a year, hour and minute, perhaps seconds and a fraction, half of the day, zone.
 # It is compiled when it is first needed.
 _LOCALE = (
@@ -88,10 +89,10 @@ def _endings() -> tuple[list[str], list[str]]:
 
 
 def _format(at: datetime, digits: int) -> str:
+    if digits == 3:  # noqa: PLR2004 (milliseconds)
+        return at.isoformat(timespec="milliseconds")[:23] + "Z"
     whole = at.isoformat()[:19]
-    if not digits:
-        return whole + "Z"
-    fraction = f"{at.microsecond:06d}"[:digits] if digits == 3 else f"{at.microsecond:06d}".rstrip("0")  # noqa: PLR2004
+    fraction = f"{at.microsecond:06d}".rstrip("0") if digits else ""
     return f"{whole}.{fraction}Z" if fraction else whole + "Z"
 
 
@@ -193,7 +194,7 @@ def parse(at: str | None) -> datetime | None:
 def epoch_ms(at: str | None) -> int | None:
     """Whole milliseconds since 1970."""
     parsed = parse(at)
-    return None if parsed is None else (parsed - _EPOCH) // timedelta(milliseconds=1)
+    return None if parsed is None else (parsed - _EPOCH) // _MILLISECOND
 
 
 def plus_ms(at: str, milliseconds: float) -> str | None:
@@ -202,7 +203,9 @@ def plus_ms(at: str, milliseconds: float) -> str | None:
     if parsed is None:
         return None
     try:
-        later = (parsed + timedelta(milliseconds=milliseconds)).astimezone(UTC)
+        later = parsed + timedelta(milliseconds=milliseconds)
+        if later.tzinfo is not UTC:
+            later = later.astimezone(UTC)
     except OverflowError:
         return None
     if later.microsecond % 1000 == 0:

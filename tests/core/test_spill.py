@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import spill
-from agent_journal.spill import Grouped
+from agent_journal.spill import Grouped, flat_size
 
 ORDERS = st.none() | st.integers(0, 5) | st.floats(0, 5) | st.sampled_from(["", "a", "b"])
 
@@ -95,3 +95,24 @@ def test_what_values_were_decoded_from_stands_for_them(rows: list[tuple[str, boo
                 kept.add(group, None, [place], b"[%d]" % place if is_written else None)
 
     assert list(added.groups()) == list(small.groups()) == list(large.groups())
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), ORDERS)))
+def test_values_held_as_they_are_come_like_all_others(rows: list[tuple[str, Any]]) -> None:
+    small, large, encoded = Grouped(), Grouped(), Grouped()
+    for place, (group, order) in enumerate(rows):
+        value = (f"line {place}", {"place": place})
+        small.add_whole(group, order, value, 100)
+        encoded.add(group, order, value)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spill, "_HELD_BYTES", 250)
+            large.add_whole(group, order, value, 100)
+    expected = list(encoded.groups())
+
+    for kept in (small, large):
+        assert expected == [(group, [[*value] for value in values]) for group, values in kept.groups()]
+
+
+def test_the_size_of_a_record_is_that_of_all_its_texts() -> None:
+    assert (flat_size({"a": "x" * 1000, "b": "é" * 1000, "c": 1}) or 0) > 2000
+    assert flat_size({"a": "x", "b": []}) is None
