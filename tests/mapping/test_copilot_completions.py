@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agent_journal import ids, readers, validate, writers
+from agent_journal import ids, jsonstream, readers, validate, writers
 from agent_journal.model import Conversation, Event
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import copilot_completions
+from agent_journal.readers.copilot_completions import completions
+from agent_journal.readers.copilot_completions.usual import SHAPE, UsualEvent
 from tests.inline import Written, converted, save_document, save_lines
 from tests.memory_source import Bytes
 from tests.unified_schema import check
@@ -386,3 +390,46 @@ def test_every_writer_takes_a_conversation_without_messages(tmp_path: Path) -> N
     for name, writer in writers.discover().items():
         if writer.INFO.layout == "lines":
             assert converted(path, name).documents
+
+
+# Usual events are decoded into their fields; what must come of that is what comes of reading them with care.
+
+ODD: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 0, 1.0, True, [], {"a": 1}])
+VALUES = {
+    "timestamp": st.sampled_from(
+        [AT, "2026-03-01T10:00:07Z", "2026-03-01T11:00:00+01:00", "never", 1772359200]
+    ),
+    "file": st.sampled_from(["a.py", "b.py"]),
+    "promptContext": st.sampled_from(["def", "if"]),
+    "completion": st.sampled_from([" x", " y"]),
+    "language": st.sampled_from(["python", ""]),
+    "extensionVersion": st.sampled_from(["1", "2", ""]),
+    "editor": st.sampled_from(["vscode", "vim"]),
+    "accepted": st.booleans(),
+    "completionIndex": st.integers(0, 3),
+}
+FIELDS = {name: st.one_of(value, value, value, ODD) for name, value in VALUES.items()}
+EVENTS = st.lists(
+    st.fixed_dictionaries(VALUES) | st.fixed_dictionaries({}, optional=FIELDS | {"model": ODD}),
+    max_size=6,
+)
+
+
+def read_events(events: list[Raw]) -> Any:
+    notes = Notes()
+    data = "\n".join(map(json.dumps, events)).encode()
+    return list(copilot_completions.read(Bytes(data), "events", notes)), notes.kept
+
+
+@given(EVENTS)
+@settings(deadline=None)
+def test_usual_events_read_as_with_care(events: list[Raw]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completions, "SHAPE", jsonstream.ANY)
+        with_care = read_events(events)
+
+    assert with_care == read_events(events)
+
+
+def test_the_event_of_the_mapping_is_a_usual_one() -> None:
+    assert isinstance(SHAPE.one(json.dumps(event()).encode()), UsualEvent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import jsonstream, times
@@ -10,6 +11,7 @@ from agent_journal.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers.copilot_completions.names import EVENTS, FILE, TIME
 from agent_journal.readers.copilot_completions.thread import Thread, first_of
+from agent_journal.readers.copilot_completions.usual import SHAPE, UsualEvent, as_record
 from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
@@ -19,15 +21,21 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
+# How long the small fields of an event are.
+_OVERHEAD = 300
 _WINDOW_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
 
 
 class _Placed(NamedTuple):
-    """An event, where it stands, and its time; one without a time has that of the event before it."""
+    """An event, where it stands, and its time; one without a time has that of the event before it.
+
+    A usual one has its time as a text, too.
+    """
 
     where: str
     ms: int
-    record: dict[str, Any]
+    record: dict[str, Any] | UsualEvent
+    at: str | None = None
 
 
 def threads(source: Source, note: Notes) -> Iterator[Conversation]:
@@ -36,6 +44,11 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
     ms = 0
     heads: list[Bag] = []
     for where, record in _records(source, note, heads):
+        if record.__class__ is UsualEvent:
+            at, stated = _time(record.timestamp)
+            ms = ms if stated is None else stated
+            grouped.add_whole(record.file, ms, _Placed(where, ms, record, at), _size(record))
+            continue
         stated = times.epoch_ms(times.moment(first_of(record, TIME)))
         ms = ms if stated is None else stated
         file = first_of(record, FILE)
@@ -45,18 +58,27 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
             note(Kind.BAD_RECORD, where, "nested too deeply")
     told: set[str] = set()
     for file, values in grouped.groups():
-        for events in _windows([_Placed(*value) for value in values]):
+        placed = [value if value.__class__ is _Placed else _Placed(*value) for value in values]
+        for events in _windows(placed):
             thread = Thread(file or None, events[0].record, told)
-            for event in events:
-                thread.add(Fields(event.record, note, event.where))
+            for where, _, record, at in events:
+                if isinstance(record, dict):
+                    thread.add(Fields(record, note, where))
+                elif at is None:
+                    thread.add(Fields(as_record(record), note, where))
+                else:
+                    thread.add_usual(record, at)
             yield thread.conversation(heads[0] if len(heads) == 1 else {"heads": heads} if heads else {})
     if not told:
         note(Kind.IGNORED_FILE, "", "there is no event in it")
 
 
-def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[str, Bag]]:
+def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[str, Any]]:
     """Each event of a file: an element, a line, or one of those that an object lists; what else that says."""
-    for where, value in jsonstream.values(source, note):
+    for where, value in jsonstream.values(source, note, SHAPE):
+        if value.__class__ is UsualEvent:
+            yield where, value
+            continue
         listed = value.get(EVENTS) if value.__class__ is dict else None
         placed = [(where, value)]
         if listed.__class__ is list:
@@ -68,6 +90,18 @@ def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[st
                 yield at, {name: each for name, each in record.items() if each is not None}
             else:
                 note(Kind.BAD_RECORD, at, f"an event is {type(record).__name__}")
+
+
+# Several suggestions for one prompt have the same time.
+@lru_cache(maxsize=8)
+def _time(text: str) -> tuple[str | None, int | None]:
+    at = times.moment(text)
+    return at, times.epoch_ms(at)
+
+
+def _size(event: UsualEvent) -> int:
+    """About how long an event is as JSON."""
+    return _OVERHEAD + len(event.promptContext) + len(event.completion)
 
 
 def _windows(events: list[_Placed]) -> Iterator[list[_Placed]]:

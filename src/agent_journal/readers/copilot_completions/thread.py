@@ -6,7 +6,9 @@ that was accepted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from agent_journal import ids
 from agent_journal.model import Bag, Code, Conversation, Event, Message, Usage
@@ -30,14 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_journal.fields import Fields
+    from agent_journal.readers.copilot_completions.usual import UsualEvent
 
 # Tokens are not logged: English text and code have about four characters per token.
 _CHARACTERS_PER_TOKEN = 4
+_MODEL = ("model",)
 # Words in the type of an event that holds only a text: who wrote that.
 _OF_PROMPTS = ("prompt", "request")
 
 
-class _Moment(NamedTuple):
+class _Moment(Struct, frozen=True, gc=False):
     """When an event was: as the source writes it, which ids are made of, and as a time."""
 
     written: str
@@ -47,7 +51,7 @@ class _Moment(NamedTuple):
 class Thread:
     """Takes the events of a file in order of time."""
 
-    def __init__(self, file: str | None, first: Bag, told: set[str]) -> None:
+    def __init__(self, file: str | None, first: Bag | UsualEvent, told: set[str]) -> None:
         self._file = file
         self._timeline: list[Message | Event] = []
         self._ids: set[str] = set()
@@ -75,13 +79,26 @@ class Thread:
                 rest = fields.rest() if completion is None else {}
                 self._ask(prompt, moment, language, rest)
             if completion is not None:
-                usage = _usage(fields, prompt if is_new else None, completion)
-                self._suggest(completion, moment, language, usage, fields)
+                usage, model = _usage(fields, prompt if is_new else None, completion), _text(fields, _MODEL)
+                self._suggest(completion, moment, language, usage, fields.rest(), model=model)
         elif completion is not None:
             self._prompt_id, self._is_chosen = None, False
-            self._suggest(completion, moment, language, _usage(fields, None, completion), fields)
+            usage, model = _usage(fields, None, completion), _text(fields, _MODEL)
+            self._suggest(completion, moment, language, usage, fields.rest(), model=model)
         else:
             self._happened(moment, fields.rest() | ({} if language is None else {LANGUAGE[0]: language}))
+
+    def add_usual(self, event: UsualEvent, at: str | None) -> None:
+        """Take in a usual event: this makes of it what `add` makes of it."""
+        moment, rest = _Moment(event.timestamp, at), event.rest()
+        for names, value in ((EXTENSION, event.extensionVersion), (EDITOR, event.editor)):
+            if value is not None and self._facts.setdefault(names, value) != value:
+                rest[names[0]] = value
+        prompt, completion, language = event.promptContext, event.completion, event.language or None
+        is_new = self._last != (moment, prompt)
+        if is_new:
+            self._ask(prompt, moment, language, {})
+        self._suggest(completion, moment, language, _estimated(prompt if is_new else None, completion), rest)
 
     def _learn(self, fields: Fields, names: tuple[str, ...]) -> None:
         """Remember a fact about the thread; where a later event differs from it, that stays there."""
@@ -106,19 +123,26 @@ class Thread:
         self._is_chosen = False
 
     def _suggest(
-        self, completion: str, moment: _Moment, language: str | None, usage: Usage, fields: Fields
+        self,
+        completion: str,
+        moment: _Moment,
+        language: str | None,
+        usage: Usage,
+        rest: Bag,
+        *,
+        model: str | None = None,
     ) -> None:
-        is_accepted = fields.look("accepted") is True
+        is_accepted = rest.get("accepted") is True
         message = Message(
             id=self._made(moment, "completion"),
             made_id=True,
             parent_id=self._prompt_id or self._head_id,
             role="assistant",
             at=moment.at,
-            model=_text(fields, ("model",)),
+            model=model,
             parts=[Code(code=completion, language=language)],
             usage=usage,
-            extra=fields.rest(),
+            extra=rest,
         )
         self._timeline.append(message)
         if is_accepted or not self._is_chosen:
@@ -184,9 +208,9 @@ def _text(fields: Fields, names: tuple[str, ...]) -> str | None:
     return None if name is None else fields.text(name) or None
 
 
-def _seed(first: Bag, file: str | None) -> str:
+def _seed(first: Bag | UsualEvent, file: str | None) -> str:
     """The id of a thread: made of when its first event was and the file."""
-    written = first_of(first, TIME)
+    written = first_of(first, TIME) if isinstance(first, dict) else first.timestamp
     if isinstance(written, str | int | float):
         return ids.uuid5(f"{PLATFORM}-{written}-{file}")
     return ids.made(SOURCE, file, first)
@@ -214,6 +238,10 @@ def _usage(fields: Fields, prompt: str | None, completion: str) -> Usage:
     sent, came = (fields.whole(name) for name in ("promptTokens", "completionTokens"))
     if sent is not None or came is not None:
         return Usage(input=sent, output=came)
+    return _estimated(prompt, completion)
+
+
+def _estimated(prompt: str | None, completion: str) -> Usage:
     sent = None if prompt is None else _tokens(prompt)
     came = _tokens(completion)
     return Usage(input=sent, output=came, total=(sent or 0) + came, estimated=True)
