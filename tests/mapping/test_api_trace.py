@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import tree
 from agent_journal.model import Conversation, Message, Reasoning, Request, Text, ToolCall, ToolResult
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
-from agent_journal.readers import api_trace
+from agent_journal.readers import _messages_openai, api_trace
+from agent_journal.readers._api_calls import answer
+from agent_journal.readers._api_calls.meanings import Meanings
 from tests.memory_source import Bytes
 
 Raw = dict[str, Any]
@@ -1101,3 +1103,40 @@ def test_no_record_breaks_the_reading(records: list[Any], version: str) -> None:
 @given(st.lists(events, max_size=6) | st.lists(chunks, max_size=6))
 def test_no_stream_breaks_the_reading(streamed: list[Raw]) -> None:
     assert_sound(only({"id": "r", "request": {"messages": [USER]}, "response": sse(*streamed)}))
+
+
+# Plain messages and choices are known at a glance; what must come of that is what comes of reading with care.
+
+ODD = st.sampled_from([None, "", "x", 0, 1.0, True, [], {"a": 1}, [{"type": "text", "text": "a"}]])
+ROLES = st.sampled_from(["user", "assistant", "system", "developer", "tool", "User", "", 5])
+MESSAGES = st.fixed_dictionaries(
+    {"role": ROLES, "content": st.sampled_from(["a", "b", ""]) | ODD},
+    optional={"name": ODD, "refusal": ODD, "annotations": ODD, "tool_calls": ODD},
+) | st.fixed_dictionaries({"role": ROLES, "content": st.sampled_from(["a", "b", ""])})
+CHOICES = st.fixed_dictionaries(
+    {"message": MESSAGES}, optional={"index": ODD, "finish_reason": ODD, "logprobs": ODD, "more": ODD}
+)
+RECORDS = st.lists(
+    st.fixed_dictionaries(
+        {"request": st.fixed_dictionaries({"messages": st.lists(MESSAGES, max_size=4)})},
+        optional={
+            "id": st.sampled_from(["1", "2"]),
+            "response": st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2)}),
+        },
+    ),
+    max_size=5,
+)
+
+
+@given(RECORDS, st.sampled_from(["openai", "claude", "responses", "gemini"]))
+@settings(deadline=None)
+def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> None:
+    notes, noted = Notes(), Notes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_messages_openai, "plainly_said", lambda _: None)
+        patch.setattr(answer, "_says_nothing_else", lambda *_: False)
+        patch.setattr(Meanings, "of_plain", lambda *_: None)
+        with_care = read(records, version, notes)
+
+    assert with_care == read(records, version, noted)
+    assert notes.kept == noted.kept

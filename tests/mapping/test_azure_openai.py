@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent_journal import ids, readers
 from agent_journal.model import Conversation, Event
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import azure_openai
+from agent_journal.readers.azure_openai import calls
 from tests.inline import Written, converted, save_document, save_lines
 from tests.memory_source import Bytes
 from tests.unified_schema import check
@@ -603,3 +606,92 @@ def test_a_call_without_messages_is_still_told(tmp_path: Path) -> None:
     assert isinstance(found, Conversation)
     assert ["call"] == [entry.name for entry in found.timeline if isinstance(entry, Event)]
     assert 20 == unified(path, header).only["events"][0]["data"]["PromptTokens"]
+
+
+# The usual rows of a call are read as one; what must come of that is what comes of reading them with care.
+
+TIME = "2026-05-04T09:00:00Z"
+COLUMNS = {
+    "SequenceNumber": st.sampled_from([0, 1, 2, "1", None]),
+    "DeploymentName": st.sampled_from(["gpt-4o", "other", 7]),
+    "deployment_name": st.just("gpt-4o"),
+    "modelDeploymentName": st.just("gpt-4o"),
+    "ModelName": st.sampled_from(["gpt-4o-2024-11-20", 5]),
+    "ApiVersion": st.sampled_from(["2024-10-21", "2025-01-01"]),
+    "PromptTokens": st.sampled_from([3, "3", [3]]),
+    "TotalTokens": st.sampled_from([5, 6.0]),
+    "DurationMs": st.sampled_from([9, "9"]),
+    "ResponseTimestamp": st.just("2026-05-04T09:00:07Z"),
+    "LastErrorReason": st.just("odd"),
+    "OperationName": st.sampled_from(["Log", 1]),
+    "Region": st.sampled_from(["north", "south"]),
+    "Properties": st.just({"ModelName": "nested"}),
+    "Url": st.just("https://x.example/openai/deployments/url-gpt/chat?api-version=2023"),
+    "RequestMessages": st.sampled_from([json.dumps([USER]), json.dumps([USER])[:20], "odd", [USER], 7]),
+    "ResponseMessages": st.sampled_from(
+        [json.dumps([{"role": "assistant", "content": "Hi."}]), "[]", '[{"role"']
+    ),
+}
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"CorrelationId": st.just("c-1")},
+        optional={
+            "TimeGenerated": st.sampled_from([TIME, TIME, TIME, "2026-05-04T09:00:01Z", "never", 5]),
+            "time": st.just(TIME),
+            **COLUMNS,
+        },
+    ),
+    min_size=2,
+    max_size=4,
+)
+USUAL = st.tuples(
+    st.fixed_dictionaries({}, optional={"Region": st.just("north"), "Url": COLUMNS["Url"]}),
+    st.fixed_dictionaries({}, optional={name: COLUMNS[name] for name in ("ModelName", "PromptTokens")}),
+    st.lists(COLUMNS["RequestMessages"], max_size=3),
+    st.lists(COLUMNS["ResponseMessages"], max_size=2),
+)
+
+
+def read_rows(rows: list[Raw]) -> Any:
+    notes = Notes()
+    found = list(azure_openai.read(Bytes(json.dumps(rows).encode()), "llm-log", notes))
+    return found, notes.kept
+
+
+def read_with_care(rows: list[Raw]) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calls, "joined", lambda _: None)
+        return read_rows(rows)
+
+
+@given(ROWS)
+@settings(deadline=None)
+def test_any_rows_of_a_call_read_as_with_care(rows: list[Raw]) -> None:
+    assert read_with_care(rows) == read_rows(rows)
+
+
+@given(USUAL)
+@settings(deadline=None)
+def test_the_usual_rows_of_a_call_read_as_with_care(parts: tuple[Raw, Raw, list[Any], list[Any]]) -> None:
+    shared, counts, requests, responses = parts
+    rows = [{"CorrelationId": "c-1", "TimeGenerated": TIME, **shared} for _ in range(1 + len(requests))]
+    rows[0] |= counts
+    for row, piece in zip(rows[1:], requests, strict=True):
+        row["RequestMessages"] = piece
+    rows += [rows[0] | dict.fromkeys(counts) | {"ResponseMessages": piece} for piece in responses]
+    rows = [row | {"SequenceNumber": number} for number, row in enumerate(rows)]
+
+    assert read_with_care(rows) == read_rows(rows)
+
+
+def test_the_rows_that_the_gateway_writes_are_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"CorrelationId": "c-1", "TimeGenerated": TIME, "Region": "north"}
+    rows = [
+        row | {"SequenceNumber": 0, "DeploymentName": "gpt-4o", "PromptTokens": 3},
+        row | {"SequenceNumber": 1, "RequestMessages": json.dumps([USER])},
+        row | {"SequenceNumber": 2, "ResponseMessages": "[]"},
+    ]
+    monkeypatch.setattr(calls, "_rest", lambda rows: {"rows": len(rows)})
+    ((conversation,), _) = read_rows(rows)
+
+    assert conversation.requests[0].extra == {"rows": 1}

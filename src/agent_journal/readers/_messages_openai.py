@@ -32,6 +32,9 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
+# Roles whose messages may be nothing but a text; a tool's is a result.
+_PLAIN_ROLES = frozenset({"user", "assistant", "system"})
+_FIELDS_OF_PLAIN = 2
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
@@ -49,6 +52,8 @@ def said(raw: Any, note: Notes, where: int | str) -> Said:
     if raw.__class__ is not dict:
         note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
         return Said("user", [Other(data=raw)], raw, {})
+    if (plain := plainly_said(raw)) is not None:
+        return plain
     fields = Fields(dict(raw), note, where)
     role = role_of(fields)
     content = fields.take("content")
@@ -57,6 +62,16 @@ def said(raw: Any, note: Notes, where: int | str) -> Said:
     else:
         parts = [*_reasoning(fields), *_said_parts(content, fields), *_calls(fields)]
     return Said(role, parts, content, fields.rest())
+
+
+def plainly_said(raw: dict[str, Any]) -> Said | None:
+    """What a message says that is nothing but a role and a text, as most are; None for any other."""
+    if len(raw) != _FIELDS_OF_PLAIN:
+        return None
+    role, content = raw.get("role"), raw.get("content")
+    if content.__class__ is not str or role.__class__ is not str or role not in _PLAIN_ROLES:
+        return None
+    return Said(role, [Text(text=content)] if content else [], content, {})  # type: ignore[arg-type] # one of them
 
 
 def role_of(fields: Fields) -> Role:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_journal.fields import Fields
+from agent_journal.model import Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic, _contents_google, _items_openai, _messages_openai, _sse
 from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, OPENAI, RESPONSES, Dialect
 from agent_journal.readers._messages_openai import Said
 
 if TYPE_CHECKING:
-    from agent_journal.model import Usage
     from agent_journal.notes import Notes
 
 
@@ -19,7 +22,11 @@ if TYPE_CHECKING:
 _EXPLAINED = frozenset({"stream", "events", "sse_lines"})
 
 
-class Reply(NamedTuple):
+# What a choice usually has beside its message, and nothing else.
+_OF_CHOICES = frozenset({"message", "index", "finish_reason", "logprobs"})
+
+
+class Reply(Struct, frozen=True, gc=False):
     """One answer: what it says, and the message as a next request would repeat it."""
 
     said: Said
@@ -28,7 +35,7 @@ class Reply(NamedTuple):
     stop_reason: str | None = None
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True, gc=False):
     """All that came back for one request; several replies are choices, or one chain."""
 
     replies: list[Reply]
@@ -98,7 +105,7 @@ def _replies(fields: Fields, error: Any) -> Answer:
         found = Answer([], extra=fields.rest())
     if not found.replies and (choices or error is None):
         found.replies.append(_silence())
-    return found._replace(error=error)
+    return found if error is None else replace(found, error=error)
 
 
 def _explain(fields: Fields) -> None:
@@ -126,10 +133,15 @@ def _choices(fields: Fields) -> Answer:
 
 
 def _choice(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
-    choice = Fields(dict(raw), fields.note, fields.where)
-    message = choice.take("message")
+    message = raw["message"]
     if message.get("role") is None:
         message = {**message, "role": "assistant"}
+    stop_reason = raw.get("finish_reason")
+    if raw.keys() <= _OF_CHOICES and stop_reason.__class__ is str and _says_nothing_else(raw, place):
+        said = _messages_openai.said(message, fields.note, fields.where)
+        return Reply(said, message, OPENAI, stop_reason)
+    choice = Fields(dict(raw), fields.note, fields.where)
+    choice.drop("message")
     if choice.look("index") == place:
         choice.drop("index")
     if choice.look("logprobs") is None:
@@ -139,6 +151,10 @@ def _choice(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
     if rest := choice.rest():
         said.extra["choice"] = rest
     return Reply(said, message, OPENAI, stop_reason)
+
+
+def _says_nothing_else(choice: dict[str, Any], place: int) -> bool:
+    return choice.get("index", place) == place and choice.get("logprobs") is None
 
 
 def _message(fields: Fields) -> Answer:
@@ -151,7 +167,7 @@ def _message(fields: Fields) -> Answer:
     usage = _blocks_anthropic.usage(fields.bag("usage"), response_id)
     message = {"role": role or "assistant", "content": content}
     reply = Reply(CLAUDE.said(message, fields.note, fields.where), message, CLAUDE) if content else _silence()
-    reply = reply._replace(stop_reason=fields.text("stop_reason"))
+    reply = replace(reply, stop_reason=fields.text("stop_reason"))
     return Answer([reply], response_id, model, usage, extra=fields.rest())
 
 
@@ -169,7 +185,7 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
     if status is not None and (stop_reason != status or not replies):
         fields.keep("status", status)
     if replies:
-        replies[-1] = replies[-1]._replace(stop_reason=stop_reason)
+        replies[-1] = replace(replies[-1], stop_reason=stop_reason)
     if fields.look("error") is None:
         fields.drop("error")
     return Answer(

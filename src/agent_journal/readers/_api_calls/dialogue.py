@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal import times
 from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
 from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
+from agent_journal.readers._api_calls.exchange import Sent
+from agent_journal.readers._api_calls.meanings import Form
 from agent_journal.readers._api_calls.trails import NOTHING, Known
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.answer import Reply
-    from agent_journal.readers._api_calls.exchange import Exchange, Sent
+    from agent_journal.readers._api_calls.exchange import Exchange
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class Step(NamedTuple):
-    """A message on the way through a dialogue: the place it leads to, the message, a hash of its form."""
+class Step(Struct, frozen=True, gc=False):
+    """A message on the way through a dialogue: the place it leads to, the message, its form."""
 
     place: int
     sent: Sent
-    form: bytes
+    form: Form
 
 
-class Way(NamedTuple):
+class Way(Struct, frozen=True, gc=False):
     """Where an exchange goes: its name, the steps of what was sent, the places of what came back."""
 
     name: str
     system: list[Step]
     prompt: list[Step]
-    replies: list[tuple[int, bytes]]
+    replies: list[tuple[int, Form]]
     tools: list[int]
     after: str | None = None
     """The message that the first one sent follows, where a request does not repeat what was before it."""
@@ -42,7 +45,7 @@ class Way(NamedTuple):
     """So many of the first steps as a recent exchange took, too."""
 
 
-class Added(NamedTuple):
+class Added(Struct, frozen=True, gc=False):
     """What became of an exchange."""
 
     leaf_id: str | None
@@ -53,12 +56,12 @@ class Added(NamedTuple):
     """What some of them, by their number, say otherwise than when they were first said."""
 
 
-class _Kept(NamedTuple):
+class _Kept(Struct, frozen=True, gc=False):
     """A message of the timeline and the form in which it was first seen."""
 
     id: str
     raw: Any
-    form: bytes
+    form: Form
 
 
 class Dialogue:
@@ -80,15 +83,14 @@ class Dialogue:
 
     def add(self, exchange: Exchange, way: Way) -> Added:
         """Take in an exchange."""
-        if exchange.ended_at is None:
-            exchange = replace(exchange, ended_at=_ended(exchange))
+        ended_at = exchange.ended_at or _ended(exchange)
         changed_system: dict[int, Bag] = {}
         system = [self._prompted(step, exchange, way.name, changed_system) for step in way.system]
         ids, changed = self._sent(exchange, way)
         prompt_id = ids[-1] if ids else way.after
-        replies = self._replies(exchange, way, prompt_id)
+        replies = self._replies(exchange, way, prompt_id, ended_at)
         leaf_id = prompt_id if not replies else replies[-1] if exchange.answer.is_chain else replies[0]
-        self._see(exchange, leaf_id)
+        self._see(exchange.at, ended_at, leaf_id)
         self._requests.append(
             Request(
                 id=exchange.id,
@@ -152,7 +154,9 @@ class Dialogue:
         self._timeline.append(message)
         return _Kept(message.id, step.sent.raw, step.form)
 
-    def _replies(self, exchange: Exchange, way: Way, parent_id: str | None) -> list[str]:
+    def _replies(
+        self, exchange: Exchange, way: Way, parent_id: str | None, ended_at: str | None
+    ) -> list[str]:
         """Put what came back on the timeline. Two equal answers are two messages: each was paid for."""
         found: list[str] = []
         is_chain, replies = exchange.answer.is_chain, exchange.answer.replies
@@ -160,7 +164,8 @@ class Dialogue:
         counted = len(replies) - 1 if is_chain else 0
         for number, (reply, (place, form)) in enumerate(zip(replies, way.replies, strict=True)):
             usage = exchange.answer.usage if number == counted else None
-            message = self._reply(reply, exchange, self._free(f"{way.name}-response"), parent_id, usage)
+            message_id = self._free(f"{way.name}-response")
+            message = _reply(reply, exchange, message_id, parent_id, ended_at=ended_at, usage=usage)
             self._timeline.append(message)
             if message.parts and (is_chain or not found or place not in self._kept):
                 # Who goes on from here goes on from this answer; of equal choices, from the first.
@@ -168,27 +173,6 @@ class Dialogue:
             found.append(message.id)
             parent_id = message.id if is_chain else parent_id
         return found
-
-    def _reply(
-        self, reply: Reply, exchange: Exchange, message_id: str, parent_id: str | None, usage: Usage | None
-    ) -> Message:
-        role, parts, native, extra = reply.said
-        if usage is not None and usage.key is None:
-            usage = replace(usage, key=exchange.id or message_id)
-        return Message(
-            id=message_id,
-            made_id=True,
-            parent_id=parent_id,
-            role=role,
-            at=exchange.ended_at,
-            model=exchange.answer.model or (exchange.model if parts else None),
-            stop_reason=reply.stop_reason,
-            response_id=exchange.answer.id,
-            parts=parts,
-            usage=usage,
-            native=native,
-            extra=extra,
-        )
 
     def _free(self, message_id: str) -> str:
         """The id, with a number behind it from the second on."""
@@ -201,19 +185,22 @@ class Dialogue:
 
     def _offered(self, exchange: Exchange, numbers: list[int]) -> list[int]:
         """Where the tools of a request are among those of the conversation."""
+        if not numbers:
+            return []
         for number, raw in zip(numbers, exchange.tools, strict=True):
             if number not in self._tools:
                 self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.where)
         places = {number: place for place, number in enumerate(self._tools)}
         return [places[number] for number in numbers]
 
-    def _see(self, exchange: Exchange, leaf_id: str | None) -> None:
-        at = times.parse(exchange.at) or _LONG_AGO
-        for moment in (exchange.at, exchange.ended_at):
-            if moment is not None and (parsed := times.parse(moment)) is not None:
-                self._moments.append((parsed, moment))
-        if at >= self._latest[0]:
-            self._latest = (at, leaf_id)
+    def _see(self, at: str | None, ended_at: str | None, leaf_id: str | None) -> None:
+        began, ended = times.parse(at), times.parse(ended_at)
+        if at is not None and began is not None:
+            self._moments.append((began, at))
+        if ended_at is not None and ended is not None:
+            self._moments.append((ended, ended_at))
+        if (began or _LONG_AGO) >= self._latest[0]:
+            self._latest = (began or _LONG_AGO, leaf_id)
 
     def conversation(self) -> Conversation:
         """The dialogue as a whole."""
@@ -231,6 +218,34 @@ class Dialogue:
         )
 
 
+def _reply(
+    reply: Reply,
+    exchange: Exchange,
+    message_id: str,
+    parent_id: str | None,
+    *,
+    ended_at: str | None,
+    usage: Usage | None,
+) -> Message:
+    role, parts, native, extra = reply.said
+    if usage is not None and usage.key is None:
+        usage = replace(usage, key=exchange.id or message_id)
+    return Message(
+        id=message_id,
+        made_id=True,
+        parent_id=parent_id,
+        role=role,
+        at=ended_at,
+        model=exchange.answer.model or (exchange.model if parts else None),
+        stop_reason=reply.stop_reason,
+        response_id=exchange.answer.id,
+        parts=parts,
+        usage=usage,
+        native=native,
+        extra=extra,
+    )
+
+
 def _ended(exchange: Exchange) -> str | None:
     """When the answer was there."""
     if exchange.at is None or exchange.duration_ms is None:
@@ -246,12 +261,13 @@ def _difference(step: Step, kept: _Kept) -> Bag:
 def _with_changes(exchange: Exchange, system: dict[int, Bag], prompt: dict[int, Bag]) -> Bag:
     """What else a record says, with what its messages say here alone: `request.messages.<place>`."""
     extra, dialect = exchange.extra, exchange.dialect
-    changed = {**system, **{exchange.prompt[number].place: found for number, found in prompt.items()}}
+    if not system and not prompt:
+        return extra
+    changed = {**system, **{exchange.prompt.first + number: found for number, found in prompt.items()}}
+    request = extra.setdefault("request", {})
+    beside = changed.pop(SYSTEM_PLACE, None)
+    if beside is not None:
+        request[dialect.system_fields[0]] = beside.get("content", beside)
     if changed:
-        request = extra.setdefault("request", {})
-        beside = changed.pop(SYSTEM_PLACE, None)
-        if beside is not None:
-            request[dialect.system_fields[0]] = beside.get("content", beside)
-        if changed:
-            request[dialect.field] = {str(place): found for place, found in changed.items()}
+        request[dialect.field] = {str(place): found for place, found in changed.items()}
     return extra

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -22,7 +21,7 @@ SYSTEM_TAIL = "system"
 _REPEATED = ("instructions", "tools")
 
 
-class Sent(NamedTuple):
+class Sent(Struct, frozen=True, gc=False):
     """A message of a request: its place in the list it is from, and what it is."""
 
     place: int
@@ -30,6 +29,14 @@ class Sent(NamedTuple):
     dialect: Dialect
     tail: str = ""
     """How its id ends, if not with its place."""
+
+
+class Prompt(Struct, frozen=True, gc=False):
+    """The messages of a request, as they are; those that lead the list may be its system prompts instead."""
+
+    messages: list[Any]
+    first: int = 0
+    """The place of the first of them in the list they are from."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -43,7 +50,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     duration_ms: int | float | None
     model: str | None
     system: list[Sent]
-    prompt: list[Sent]
+    prompt: Prompt
     tools: list[Any]
     answer: Answer
     error: Any
@@ -56,19 +63,18 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """When the answer was there, if the source states it; else the duration tells."""
 
 
-def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], list[Sent]]:
+def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], Prompt]:
     """System prompts and the rest of what the body of a request sends."""
     if not request.has(dialect.field):
         keys = ", ".join(sorted(request.rest()))
         request.note(Kind.UNKNOWN_TYPE, request.where, f"a request without {dialect.field}: {keys[:80]}")
     system = system_prompts(request, dialect)
     listed = _listed(request, dialect)
-    prompt = list(map(Sent, range(len(listed)), listed, repeat(dialect)))
-    if dialect.has_system_messages:
-        leading = _leading(prompt)
-        system += [sent._replace(tail=SYSTEM_TAIL) for sent in prompt[:leading]]
-        prompt = prompt[leading:]
-    return system, prompt
+    leading = _leading(listed) if dialect.has_system_messages else 0
+    if not leading:
+        return system, Prompt(listed)
+    system += [Sent(place, raw, dialect, SYSTEM_TAIL) for place, raw in enumerate(listed[:leading])]
+    return system, Prompt(listed[leading:], leading)
 
 
 def offered(request: Fields, dialect: Dialect) -> list[Any]:
@@ -108,6 +114,8 @@ def system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
     """The system prompt beside the messages, in whichever way; another type of it stays."""
     found: list[Sent] = []
     for name in dict.fromkeys(("system", *dialect.system_fields)):
+        if not request.has(name):
+            continue
         value = request.look(name)
         if value.__class__ is str or (value.__class__ is dict and dialect is GEMINI):
             request.drop(name)
@@ -127,9 +135,9 @@ def _prompts(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
     return [({"role": "system", "content": value}, CLAUDE)]
 
 
-def _leading(prompt: list[Sent]) -> int:
+def _leading(listed: list[Any]) -> int:
     """How many system messages the list begins with."""
-    for count, sent in enumerate(prompt):
-        if sent.raw.__class__ is not dict or sent.raw.get("role") not in _SYSTEM_ROLES:
+    for count, raw in enumerate(listed):
+        if raw.__class__ is not dict or raw.get("role") not in _SYSTEM_ROLES:
             return count
-    return len(prompt)
+    return len(listed)

@@ -8,29 +8,30 @@ grows with the number of messages, not with the number of pairs of requests.
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec import Struct
 
 from agent_journal import ids
 from agent_journal.notes import Kind
-from agent_journal.readers._api_calls.dialects import RESPONSES, referred
+from agent_journal.readers._api_calls.dialects import GEMINI, RESPONSES, referred
 from agent_journal.readers._api_calls.dialogue import Dialogue, Step, Way
+from agent_journal.readers._api_calls.exchange import Sent
+from agent_journal.readers._api_calls.meanings import Form, Meanings, hash_of
 from agent_journal.readers._api_calls.trails import LEAST_OF_WINDOW, NOTHING, Known, Trails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.dialects import Dialect
-    from agent_journal.readers._api_calls.exchange import Exchange, Sent
+    from agent_journal.readers._api_calls.exchange import Exchange
 
 _START = 0
 
 
-class _End(NamedTuple):
+class _End(Struct, frozen=True, gc=False):
     """Where a dialogue stands: a place, the dialogue, and its message there."""
 
     place: int
@@ -83,38 +84,44 @@ class Stitching:
         added = dialogue.add(exchange, way)
         self._remember(exchange, _End(next_place, dialogue, added.leaf_id))
         if steps and start is _BEGINNING:
-            self._trails.add(Known(steps, places, added.ids, added.changed, dialogue, known.start))
+            messages = [*known.messages, *exchange.prompt.messages[len(known.messages) :]]
+            self._trails.add(Known(steps, messages, places, added.ids, added.changed, dialogue, known.start))
 
     def _known(self, exchange: Exchange) -> Known:
         """What a request repeats of a recent one."""
-        if not exchange.prompt:
+        messages, dialect = exchange.prompt.messages, exchange.dialect
+        if not messages:
             return NOTHING
-        first = exchange.prompt[0]
-        meaning, form = self._meaning(first.raw, first.dialect)
+        meaning, form = self._meaning(messages[0], dialect)
         place = self._places.get((_START, meaning))
         if place is not None:
-            return self._trails.repeated(place, exchange.prompt)
+            return self._trails.repeated(place, messages, dialect)
         # Nothing began like that: it may be the middle of a dialogue.
-        is_long = len(exchange.prompt) >= LEAST_OF_WINDOW
-        return self._trails.shortened(form, exchange.prompt) if is_long else NOTHING
+        is_long = len(messages) >= LEAST_OF_WINDOW
+        return self._trails.shortened(form, messages, dialect) if is_long else NOTHING
 
     def _steps(self, exchange: Exchange, place: int, known: Known) -> tuple[list[Step], list[int]]:
         """The steps of what was sent, and the place after each."""
         steps, places = [*known.steps], [*known.places]
         place = places[-1] if places else place
-        for sent in exchange.prompt[len(steps) :]:
-            meaning, form = self._meaning(sent.raw, sent.dialect)
+        messages, first, dialect = exchange.prompt.messages, exchange.prompt.first, exchange.dialect
+        for number in range(len(steps), len(messages)):
+            raw = messages[number]
+            meaning, form = self._meaning(raw, dialect)
             spot = self._place_after(place, meaning)
-            if not sent.dialect.is_aside(sent.raw):
+            if not dialect.is_aside(raw):
                 place = spot
-            steps.append(Step(spot, sent, form))
+            steps.append(Step(spot, Sent(first + number, raw, dialect), form))
             places.append(place)
         return steps, places
 
     def _found(self, places: list[int], dialogue: Dialogue | None) -> Dialogue | None:
         """The dialogue of the longest earlier request that the steps begin with."""
         ended = self._ended
-        return next((ended[place] for place in reversed(places) if place in ended), dialogue)
+        for place in reversed(places):
+            if place in ended:
+                return ended[place]
+        return dialogue
 
     def _start(self, exchange: Exchange) -> _End:
         """Where an exchange begins: at the end of the one it names, else at the beginning."""
@@ -138,8 +145,10 @@ class Stitching:
             if exchange.session is not None:
                 self._ends["session", exchange.session] = end
 
-    def _meaning(self, raw: Any, dialect: Dialect) -> tuple[int, bytes]:
-        """The number of what a message means, and a hash of its form; a reference means what it refers to."""
+    def _meaning(self, raw: Any, dialect: Dialect) -> tuple[int, Form]:
+        """The number of what a message means, and its form; a reference means what it refers to."""
+        if dialect is not GEMINI and (plain := self._meanings.of_plain(raw)) is not None:
+            return plain
         number, form = self._meanings.of(raw, dialect.name, dialect.meaning)
         if dialect is RESPONSES and raw.__class__ is dict:
             item_id = referred(raw)
@@ -162,9 +171,9 @@ class Stitching:
             self._last_prompts, self._last_system = exchange.system, found
         return self._last_system
 
-    def _replies(self, exchange: Exchange, place: int) -> tuple[list[tuple[int, bytes]], int]:
+    def _replies(self, exchange: Exchange, place: int) -> tuple[list[tuple[int, Form]], int]:
         """The places of what came back, and the place of whoever goes on from there."""
-        found: list[tuple[int, bytes]] = []
+        found: list[tuple[int, Form]] = []
         end = place
         for reply in exchange.answer.replies:
             meaning, form = self._meaning(reply.raw, reply.dialect)
@@ -196,7 +205,7 @@ class Stitching:
             return exchange.id, False
         if exchange.id is not None:
             self._note(Kind.DUPLICATE_ID, exchange.where, exchange.id[:80])
-        forms = [step.form.hex() for step in steps]
+        forms = [hash_of(step.sent.raw, step.form).hex() for step in steps]
         made = ids.made(exchange.id, exchange.index, exchange.at, exchange.model, forms)
         self._names.add(made)
         return made, True
@@ -207,40 +216,11 @@ class Stitching:
             yield dialogue.conversation()
 
 
-class Meanings:
-    """Numbers for what messages mean: the same number for two that say the same in another form."""
-
-    def __init__(self) -> None:
-        self._by_form: dict[tuple[str, bytes], int] = {}
-        self._by_meaning: dict[bytes, int] = {}
-        self._encode = msgspec.json.Encoder().encode
-        self._encode_sorted = msgspec.json.Encoder(order="sorted").encode
-
-    def of(self, raw: Any, language: str, meaning: Callable[[Any], Any]) -> tuple[int, bytes]:
-        """The number of what a value means, and a hash of its form. Each form is thought about once."""
-        try:
-            form = _hash(self._encode(raw))
-            number = self._by_form.get((language, form))
-            if number is None:
-                meant = _hash(self._encode_sorted(meaning(raw)))
-                number = self._by_meaning.setdefault(meant, len(self._by_meaning))
-                self._by_form[language, form] = number
-        except RecursionError:
-            # Nested too deeply to be compared: it is like no other.
-            form = len(self._by_meaning).to_bytes(16, "big")
-            number = self._by_meaning.setdefault(form, len(self._by_meaning))
-        return number, form
-
-
 def _same(values: list[Any], before: list[Any]) -> bool:
     try:
         return values == before
     except RecursionError:  # nested too deeply to be compared
         return False
-
-
-def _hash(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def _itself(value: Any) -> Any:

@@ -8,6 +8,7 @@ from agent_journal.fields import Fields
 from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
 from agent_journal.readers._api_calls.exchange import (
     Exchange,
+    Prompt,
     begun,
     messages,
     offered,
@@ -28,7 +29,10 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
     is_known = fields.has("request")
     request = Fields(fields.take("request") if is_known else {}, note, where)
     take_repeated(answered, request)
-    system, prompt = messages(request, dialect) if is_known else (system_prompts(request, dialect), [])
+    if is_known:
+        system, prompt = messages(request, dialect)
+    else:
+        system, prompt = system_prompts(request, dialect), Prompt([])
     after, session = begun(request, answered, dialect)
     taken = Exchange(
         index=index,

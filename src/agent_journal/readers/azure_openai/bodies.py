@@ -9,6 +9,7 @@ import msgspec
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
 
+_decode = msgspec.json.Decoder().decode
 # A piece of a stream of events begins with one of these.
 _STREAM = ("data:", "event:", ":")
 
@@ -86,10 +87,10 @@ def _listed(value: Any) -> list[Any]:
 
 def _value(text: str | bytes, note: Notes, where: str) -> Any:
     """The value of a text, with what is odd in it noted; BAD, without a note, if it is not JSON."""
-    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     try:
-        return jsonstream.ANY.one(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         if jsonstream.decode(data, Notes(keep=0), where) is jsonstream.BAD:
             return jsonstream.BAD
         return jsonstream.decode(data, note, where)

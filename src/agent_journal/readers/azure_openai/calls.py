@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from agent_journal import times
 from agent_journal.fields import Fields
 from agent_journal.model import Usage
@@ -13,6 +15,7 @@ from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
 from agent_journal.readers._api_calls.detection import dialect_of
 from agent_journal.readers._api_calls.exchange import (
     Exchange,
+    Prompt,
     Sent,
     begun,
     messages,
@@ -25,13 +28,22 @@ from agent_journal.readers.azure_openai.names import (
     CORRELATION,
     DEPLOYMENT,
     DIAGNOSED_DEPLOYMENT,
+    DURATIONS,
+    ERRORS,
+    MODEL,
     REQUEST_BODIES,
     REQUEST_SIDE,
     RESPONSE_BODIES,
     RESPONSE_SIDE,
+    RESPONSE_TIME,
     SEQUENCE,
+    SUBSCRIPTION,
     TIMES,
+    TOKENS,
+    VERSION,
+    spelled,
 )
+from agent_journal.readers.azure_openai.usual import Pieces, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +52,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.azure_openai.rows import Placed
 
-_DURATIONS = ("durationms", "totaltime")
-_TOKENS = ("prompttokens", "completiontokens", "totaltokens")
 _IDS = ("requestid", "apimrequestid", CORRELATION)
-_ERRORS = ("lasterrormessage", "lasterrorreason")
+_URLS = ("url", "backendurl")
 _URL = re.compile(r"/deployments/(?P<deployment>[^/?#]+)|[?&]api-version=(?P<version>[^&#]+)")
 
 
@@ -68,18 +78,31 @@ class Call(NamedTuple):
     def has_messages(self) -> bool:
         """Whether the log says what was sent or came back."""
         exchange = self.exchange
-        return bool(exchange.system or exchange.prompt or exchange.answer.replies)
+        return bool(exchange.system or exchange.prompt.messages or exchange.answer.replies)
+
+
+class Sides(NamedTuple):
+    """The pieces of the two sides of a call, and the rows that the answer is from."""
+
+    request: Pieces | None
+    response: Pieces | None
+    answering: list[Row]
 
 
 def calls_of(placed: list[Placed], index: int, note: Notes) -> Iterator[Call]:
     """The calls that rows with one correlation id tell of: one, unless several bodies were logged."""
-    rows = [Row(row, note) for row in _in_sequence(placed, note)]
-    sides = any(row.has(REQUEST_SIDE) or row.has(RESPONSE_SIDE) for row in rows)
-    if sides or max(_count(rows, REQUEST_BODIES), _count(rows, RESPONSE_BODIES)) <= 1:
-        yield _call(rows, index, has_sides=sides)
+    found = _in_sequence(placed, note)
+    if len(found) > 1 and (usual := joined(found)) is not None:
+        row = Row(usual.row, note)
+        yield _call([row], index, Sides(usual.request, usual.response, [row] if usual.response else []))
+        return
+    rows = [Row(row, note) for row in found]
+    sides = _sides(rows)
+    if sides or len(rows) == 1 or max(_count(rows, REQUEST_BODIES), _count(rows, RESPONSE_BODIES)) <= 1:
+        yield _call(rows, index, sides)
         return
     for place, row in enumerate(rows):
-        yield _call([row], index + place, has_sides=False)
+        yield _call([row], index + place, None)
 
 
 def _count(rows: list[Row], names: tuple[str, ...]) -> int:
@@ -101,17 +124,17 @@ def _in_sequence(placed: list[Placed], note: Notes) -> list[Placed]:
 
 
 def _sequence(row: Placed) -> tuple[bool, int]:
-    value = glance(row.values, SEQUENCE)
+    value = glance(row.values, spelled(tuple(row.values)), SEQUENCE)
     if value.__class__ is str and value.isascii() and value.isdigit():
         value = int(value[:9])
     return (False, value) if value.__class__ is int else (True, 0)
 
 
-def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
-    first = rows[0]
-    at, ended_at = _times(rows)
+def _call(rows: list[Row], index: int, sides: Sides | None) -> Call:
+    first, has_sides = rows[0], sides is not None
+    at, ended_at = _times(rows, [] if sides is None else sides.answering)
     duration_name, duration_ms = _duration(rows)
-    request, response = _sides(rows) if has_sides else _bodies(rows)
+    request, response = _bodies(rows) if sides is None else _messages(sides, first.note)
     facts = _facts(rows, request.value)
     asked = Fields(request.value or {}, first.note, first.where)
     if facts.deployment is not None and asked.look("model") == facts.deployment:
@@ -119,7 +142,7 @@ def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
     dialect = dialect_of({"request": asked.rest(), "response": response.value})
     answered = _answered(rows, response, has_sides=has_sides)
     take_repeated(answered, asked)
-    system, prompt = messages(asked, dialect) if request.value else ([], [])
+    system, prompt = messages(asked, dialect) if request.value else ([], Prompt([]))
     after, session = begun(asked, answered, dialect)
     if duration_ms is not None and answered.replies:
         # Several replies are choices, which took the same time, or a chain, at whose end it is known.
@@ -136,13 +159,13 @@ def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
         prompt=prompt,
         tools=offered(asked, dialect),
         answer=answered,
-        error=answered.error or _told(rows, _ERRORS),
+        error=answered.error or _told(rows, ERRORS),
         extra={},
         after=after,
         session=session,
         ended_at=ended_at,
     )
-    name = next((name for row in rows if isinstance(name := row.look("operationname"), str)), None)
+    name = _seen(rows, "operationname")
     for row in rows:
         row.whole(SEQUENCE)
     exchange.extra.update(_rest(rows))
@@ -152,7 +175,7 @@ def _call(rows: list[Row], index: int, *, has_sides: bool) -> Call:
 
 def _in_place(sent: Sent) -> Sent:
     """A system prompt is known by its place like any other message."""
-    return sent if sent.place < 0 else sent._replace(tail=str(sent.place))
+    return sent if sent.place < 0 else Sent(sent.place, sent.raw, sent.dialect, str(sent.place))
 
 
 def _keep_sides(
@@ -178,7 +201,8 @@ def _told(rows: list[Row], names: tuple[str, ...]) -> str | None:
     told: str | None = None
     for row in rows:
         for name in names:
-            if told is None or row.look(name) == told:
+            value = row.look(name)
+            if value is not None and (told is None or value == told):
                 told = row.text(name) or told
                 if told is not None:
                     break
@@ -186,21 +210,24 @@ def _told(rows: list[Row], names: tuple[str, ...]) -> str | None:
 
 
 def _id(rows: list[Row]) -> str | None:
-    return next((found for name in _IDS if (found := _told(rows, (name,))) is not None), None)
+    for name in _IDS:
+        if (found := _told(rows, (name,))) is not None:
+            return found
+    return None
 
 
-def _times(rows: list[Row]) -> tuple[str | None, str | None]:
+def _times(rows: list[Row], answering: list[Row]) -> tuple[str | None, str | None]:
     """When a call began, and when its answer was there, if that is stated: by itself, or by its last row.
 
     Another time that a row states stays with it.
     """
-    stated = next((at for row in rows if (at := row.moment(("responsetimestamp",)))), None)
+    stated = next((at for row in rows if (at := row.moment((RESPONSE_TIME,)))), None)
     if len(rows) == 1:
         at = rows[0].moment(TIMES)
-        return at, stated or (at if rows[0].has(RESPONSE_SIDE) else None)
+        return at, stated or (at if answering else None)
     moments = [row.when(TIMES) for row in rows]
     began = _ordered(moments)[:1]
-    answers = [at for row, at in zip(rows, moments, strict=True) if row.has(RESPONSE_SIDE)]
+    answers = [at for row, at in zip(rows, moments, strict=True) if row in answering]
     ended = [stated] if stated else _ordered(answers)[-1:]
     for row, at in zip(rows, moments, strict=True):
         if at is None or at in began or at in ended:
@@ -216,36 +243,59 @@ def _ordered(moments: list[str | None]) -> list[str]:
 
 def _duration(rows: list[Row]) -> tuple[str, int | float | None]:
     """How long a call took, and what the log calls that."""
-    for name in _DURATIONS:
+    for name in DURATIONS:
         for row in rows:
             column = row.column(name)
-            if (found := row.number(name)) is not None:
+            if column is not None and (found := row.number(name)) is not None:
                 return column, found
     return "", None
 
 
-def _sides(rows: list[Row]) -> tuple[bodies.Side, bodies.Side]:
-    """What the rows of the gateway's log for language models hold of the two sides."""
-    found: list[bodies.Side] = []
-    for name in (REQUEST_SIDE, RESPONSE_SIDE):
-        having = [row for row in rows if row.has(name)]
-        pieces = [row.take(name) for row in having]
-        found.append(bodies.messages(pieces, rows[0].note, having[0].where) if having else bodies.NOTHING)
-    request, response = found
-    return request._replace(value=None if request.value is None else {"messages": request.value}), response
+def _sides(rows: list[Row]) -> Sides | None:
+    """What the rows of the gateway's log for language models hold of the two sides, moved out of them."""
+    asking, answering = ([row for row in rows if row.has(name)] for name in (REQUEST_SIDE, RESPONSE_SIDE))
+    if not asking and not answering:
+        return None
+    return Sides(_pieces(asking, REQUEST_SIDE), _pieces(answering, RESPONSE_SIDE), answering)
+
+
+def _pieces(having: list[Row], name: str) -> Pieces | None:
+    return Pieces([row.take(name) for row in having], having[0].where) if having else None
+
+
+def _messages(sides: Sides, note: Notes) -> tuple[bodies.Side, bodies.Side]:
+    """The messages that the two sides hold, those of the request as its body."""
+    request = bodies.NOTHING
+    if sides.request is not None:
+        sent, left = _side(sides.request, note)
+        request = bodies.Side({"messages": sent}, left)
+    return request, _side(sides.response, note) if sides.response else bodies.NOTHING
+
+
+def _side(pieces: Pieces, note: Notes) -> bodies.Side:
+    return bodies.messages(pieces.values, note, pieces.where)
 
 
 def _bodies(rows: list[Row]) -> tuple[bodies.Side, bodies.Side]:
     """The bodies; where the gateway logs what the service got as well, that stays."""
     found: list[bodies.Side] = []
     for names in (REQUEST_BODIES, RESPONSE_BODIES):
-        having = next(((row, name) for name in names for row in rows if row.has(name)), None)
+        having = _having(rows, names)
         if having is None:
             found.append(bodies.NOTHING)
         else:
             row, name = having
             found.append(bodies.body(row.take(name), row.note, row.where))
     return found[0], found[1]
+
+
+def _having(rows: list[Row], names: tuple[str, ...]) -> tuple[Row, str] | None:
+    """The first of some columns that a row has."""
+    for name in names:
+        for row in rows:
+            if row.has(name):
+                return row, name
+    return None
 
 
 def _answered(rows: list[Row], response: bodies.Side, *, has_sides: bool) -> Answer:
@@ -257,7 +307,7 @@ def _answered(rows: list[Row], response: bodies.Side, *, has_sides: bool) -> Ans
     if not found.replies:
         return found
     usage = found.usage or _usage(rows)
-    return found._replace(usage=usage, model=_told(rows, ("modelname",)) or found.model)
+    return replace(found, usage=usage, model=_told(rows, (MODEL,)) or found.model)
 
 
 def _is_answer(value: list[Any]) -> bool:
@@ -272,7 +322,7 @@ def _choice(message: Any) -> Any:
 def _usage(rows: list[Row]) -> Usage | None:
     """The gateway's counts, which stand in one row of a call."""
     for row in rows:
-        prompt, completion, total = (row.whole(name) for name in _TOKENS)
+        prompt, completion, total = (row.whole(name) for name in TOKENS)
         if prompt is not None or completion is not None or total is not None:
             return Usage(input=prompt, output=completion, total=total)
     return None
@@ -280,17 +330,25 @@ def _usage(rows: list[Row]) -> Usage | None:
 
 def _facts(rows: list[Row], request: Any) -> Facts:
     deployment = _told(rows, (DEPLOYMENT, DIAGNOSED_DEPLOYMENT))
-    version = _told(rows, ("apiversion",))
-    urls = (row.look(name) for row in rows for name in ("url", "backendurl"))
-    for url in urls:
-        for part in _URL.finditer(url) if isinstance(url, str) else ():
-            deployment = deployment or part["deployment"]
-            version = version or part["version"]
+    version = _told(rows, (VERSION,))
+    for row in rows:
+        for name in _URLS:
+            url = row.look(name)
+            for part in _URL.finditer(url) if isinstance(url, str) else ():
+                deployment = deployment or part["deployment"]
+                version = version or part["version"]
     if deployment is None and request.__class__ is dict and isinstance(request.get("model"), str):
         deployment = request["model"] or None
-    resources = (row.look("resourceid") for row in rows)
-    resource = next((each for each in resources if isinstance(each, str)), None)
-    return Facts(deployment, version, _told(rows, ("apimsubscriptionid",)), resource)
+    return Facts(deployment, version, _told(rows, (SUBSCRIPTION,)), _seen(rows, "resourceid"))
+
+
+def _seen(rows: list[Row], name: str) -> str | None:
+    """The first text in a column, which stays."""
+    for row in rows:
+        value = row.look(name)
+        if isinstance(value, str):
+            return value
+    return None
 
 
 def _rest(rows: list[Row]) -> Bag:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import jsonstream, times
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from agent_journal.readers.azure_openai.rows import Placed
 
 _MOST_DIGITS = 18
+_NESTED = frozenset(NESTED)
 
 
-def glance(values: dict[str, Any], name: str) -> Any:
-    """See a value of a row before it is taken apart."""
-    columns = spelled(tuple(values))
+def glance(values: dict[str, Any], columns: dict[str, str], name: str) -> Any:
+    """See a value of a row before it is taken apart, of which it is known how its columns are spelled."""
     if name in columns:
         return values[columns[name]]
     for nested in NESTED:
@@ -42,9 +43,10 @@ class Row:
         self._values = row.values
         self._columns = columns = spelled(tuple(row.values))
         self._below: list[tuple[Fields, dict[str, Any], dict[str, str]]] = []
-        for name in NESTED:
-            if name in columns:
-                self._open(columns[name])
+        if not _NESTED.isdisjoint(columns):
+            for name in NESTED:
+                if name in columns:
+                    self._open(columns[name])
 
     def _open(self, column: str) -> None:
         """Let the columns be found that lie in a column, which may be a text."""
@@ -71,10 +73,10 @@ class Row:
         """Whether there is such a column."""
         return self.look(name) is not None
 
-    def column(self, name: str) -> str:
-        """How the row spells a column."""
+    def column(self, name: str) -> str | None:
+        """How the row spells a column; None if it has none of that name."""
         place = self._place(name)
-        return name if place is None else place[1]
+        return None if place is None else place[1]
 
     def look(self, name: str) -> Any:
         """See a value and leave it. Most columns are asked for in vain: that costs least."""
@@ -92,6 +94,9 @@ class Row:
 
     def text(self, name: str) -> str | None:
         """Move a text out; blanks are none."""
+        column = self._columns.get(name)
+        if column is not None and self._values.get(column).__class__ is str:
+            return self._values.pop(column) or None
         place = self._place(name) if self.has(name) else None
         return None if place is None else place[0].text(place[1]) or None
 
@@ -123,7 +128,10 @@ class Row:
 
     def when(self, names: Iterable[str]) -> str | None:
         """See the time that `moment` would move out."""
-        return next((moment(self.look(name)) for name in names if self.has(name)), None)
+        for name in names:
+            if (value := self.look(name)) is not None:
+                return moment(value)
+        return None
 
     def moment(self, names: Iterable[str]) -> str | None:
         """Move the first time out that one of the columns states."""
@@ -144,6 +152,13 @@ class Row:
 
 
 def moment(value: Any) -> str | None:
-    """A time as logs state it; the portal's CSV has it as people in the United States write it."""
-    at = times.moment(value)
-    return times.from_locale(value) if at is None and value.__class__ is str and "/" in value else at
+    """A time as logs state it."""
+    return _written(value) if value.__class__ is str else times.moment(value)
+
+
+# The rows of a call mostly have the same time.
+@lru_cache(maxsize=8)
+def _written(text: str) -> str | None:
+    """A time as a text; the portal's CSV has it as people in the United States write it."""
+    at = times.moment(text)
+    return times.from_locale(text) if at is None and "/" in text else at

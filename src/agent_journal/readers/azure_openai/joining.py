@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import times
 from agent_journal.notes import Kind
 from agent_journal.readers.azure_openai.columns import glance, moment
-from agent_journal.readers.azure_openai.names import IDS, TIMES
+from agent_journal.readers.azure_openai.names import IDS, TIMES, spelled
 from agent_journal.readers.azure_openai.rows import Placed
-from agent_journal.spill import Grouped
+from agent_journal.spill import Grouped, flat_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
 
@@ -23,16 +24,35 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
     grouped = Grouped()
     at = 0
     for place, row in enumerate(rows):
-        known = next((found for name in TIMES if (found := _epoch_ms(glance(row.values, name)))), None)
-        at = at if known is None else known
-        ids = (glance(row.values, name) for name in IDS)
-        group = next((each for each in ids if each.__class__ is str), f"\0{place}")
+        columns = spelled(tuple(row.values))
+        at = _time(row.values, columns) or at
+        group, size = _id(row.values, columns) or f"\0{place}", flat_size(row.values)
+        if size is not None:
+            grouped.add_whole(group, at, row, size)
+            continue
         try:
             grouped.add(group, at, row)
         except RecursionError:
             note(Kind.BAD_RECORD, row.where, "nested too deeply")
     for _, values in grouped.groups(by_order=True):
-        yield [Placed(*value) for value in values]
+        yield [value if value.__class__ is Placed else Placed(*value) for value in values]
+
+
+def _time(values: Bag, columns: dict[str, str]) -> int | None:
+    """The first time that a row states."""
+    for name in TIMES:
+        if found := _epoch_ms(glance(values, columns, name)):
+            return found
+    return None
+
+
+def _id(values: Bag, columns: dict[str, str]) -> str | None:
+    """What a row has in common with the others of its call."""
+    for name in IDS:
+        found = glance(values, columns, name)
+        if found.__class__ is str:
+            return found
+    return None
 
 
 def _epoch_ms(value: Any) -> int | None:

@@ -13,6 +13,11 @@ CORRELATION = "correlationid"
 # What the rows of a call have in common.
 IDS = (CORRELATION, "requestid", "apimrequestid")
 SEQUENCE = "sequencenumber"
+MODEL, VERSION, SUBSCRIPTION = "modelname", "apiversion", "apimsubscriptionid"
+RESPONSE_TIME = "responsetimestamp"
+DURATIONS = ("durationms", "totaltime")
+TOKENS = ("prompttokens", "completiontokens", "totaltokens")
+ERRORS = ("lasterrormessage", "lasterrorreason")
 DEPLOYMENT = "deploymentname"
 DIAGNOSED_DEPLOYMENT = "modeldeploymentname"
 REQUEST_SIDE, RESPONSE_SIDE = "requestmessages", "responsemessages"

@@ -1,0 +1,67 @@
+"""What makes two messages the same: a number for what each means, whatever form it has."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What tells the forms of messages apart: of one that is nothing but a role and a text these two, else a hash.
+Form: TypeAlias = bytes | tuple[str, str]
+
+_FIELDS_OF_PLAIN = 2
+_encode = msgspec.json.Encoder().encode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+
+
+class Meanings:
+    """Numbers for what messages mean: the same number for two that say the same in another form."""
+
+    def __init__(self) -> None:
+        self._by_form: dict[tuple[str, bytes], int] = {}
+        self._by_meaning: dict[bytes | tuple[str, str | None], int] = {}
+
+    def of(self, raw: Any, language: str, meaning: Callable[[Any], Any]) -> tuple[int, Form]:
+        """The number of what a value means, and its form. Each form is thought about once."""
+        try:
+            form = _hash(raw)
+            number = self._by_form.get((language, form))
+            if number is None:
+                number = self._number(meaning(raw))
+                self._by_form[language, form] = number
+        except RecursionError:
+            # Nested too deeply to be compared: it is like no other.
+            form = len(self._by_meaning).to_bytes(16, "big")
+            number = self._by_meaning.setdefault(form, len(self._by_meaning))
+        return number, form
+
+    def of_plain(self, raw: Any) -> tuple[int, Form] | None:
+        """The same of a message that is nothing but a role and a text under `content`; else None."""
+        if raw.__class__ is not dict or len(raw) != _FIELDS_OF_PLAIN:
+            return None
+        role, content = raw.get("role"), raw.get("content")
+        if role.__class__ is not str or content.__class__ is not str:
+            return None
+        numbers = self._by_meaning
+        return numbers.setdefault((role, content or None), len(numbers)), (role, content)
+
+    def _number(self, meant: Any) -> int:
+        numbers = self._by_meaning
+        match meant:
+            case [str(role), str() | None as text]:
+                return numbers.setdefault((role, text), len(numbers))
+        hashed = hashlib.blake2b(_encode_sorted(meant), digest_size=16).digest()
+        return numbers.setdefault(hashed, len(numbers))
+
+
+def _hash(raw: Any) -> bytes:
+    return hashlib.blake2b(_encode(raw), digest_size=16).digest()
+
+
+def hash_of(raw: Any, form: Form) -> bytes:
+    """The hash of a form, which ids are made of."""
+    return form if isinstance(form, bytes) else _hash(raw)
