@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _BLOCK_TYPES = frozenset({"text", "tool_use", "tool_result", "image", "code", "thinking"})
 
 
+# The members of a text block that says nothing else.
+_PLAIN = 2
+
+
 def normalize_content(content: Any) -> list[Any]:
     """Any form of content as a list of blocks: a list, a text, one block, or an object that holds content."""
     while True:
@@ -65,6 +69,8 @@ def _part(block: Any, fields: Fields) -> Part:
     if block.__class__ is str:
         return Text(text=block)
     kind = block.get("type") if block.__class__ is dict else None
+    if kind == "text" and len(block) == _PLAIN and block.get("text").__class__ is str:
+        return Text(text=block["text"])  # most of them
     make = _KINDS.get(kind) if kind.__class__ is str else None
     made = None if make is None else make(Fields(dict(block), fields.note, fields.where))
     if made is not None:

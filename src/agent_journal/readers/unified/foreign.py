@@ -266,6 +266,8 @@ def _is_set(metadata: Fields, name: str) -> bool:
 
 def _usage(fields: Fields, key: str | None) -> Usage | None:
     """Tokens by the schema's names, or by those of the API that some copy as they are; and the cost."""
+    if not fields.has("tokens") and not fields.has("cost"):
+        return None
     tokens, cost = fields.bag("tokens"), _cost(fields)
     is_openai = tokens is not None and "prompt_tokens" in tokens and "input_tokens" not in tokens
     counted = usage_of_openai(tokens, key) if is_openai else usage_of_anthropic(tokens, key)

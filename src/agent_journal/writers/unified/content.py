@@ -172,7 +172,7 @@ class Content:
     ) -> Block:
         """The block with what has a name here and what only the source has one for."""
         if extra:
-            untold |= self._untold.add(named, extra, facts, _RESULT_TYPES if facts is _RESULT_FACTS else None)
+            untold |= self._untold.add(named, extra, facts, _RESULT_TYPES if facts is _RESULT_FACTS else {})
         if named:
             block["metadata"] = named
         return block, untold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.writers.unified.untold import NAME, stated
+from agent_journal.writers.unified.untold import NAME
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag
@@ -132,16 +132,21 @@ def _key(entry: Message, metadata: dict[str, Any]) -> str | None:
 
 
 def _facts(entry: Message, *, inferred: bool) -> dict[str, Any]:
-    return stated(
-        {
-            "model_override": entry.model,
-            "response_id": entry.response_id,
-            "stop_reason": entry.stop_reason,
-            "hidden": entry.hidden or None,
-            "sidechain": entry.sidechain or None,
-            "timestamp_inferred": inferred or None,
-        }
-    )
+    """What the model knows of a message and the schema leaves to the metadata."""
+    found: dict[str, Any] = {}
+    if entry.model is not None:
+        found["model_override"] = entry.model
+    if entry.response_id is not None:
+        found["response_id"] = entry.response_id
+    if entry.stop_reason is not None:
+        found["stop_reason"] = entry.stop_reason
+    if entry.hidden:
+        found["hidden"] = True
+    if entry.sidechain:
+        found["sidechain"] = True
+    if inferred:
+        found["timestamp_inferred"] = True
+    return found
 
 
 def _add_usage(

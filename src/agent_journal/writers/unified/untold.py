@@ -25,6 +25,7 @@ NAME = "agent_journal"
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NONE: frozenset[str] = frozenset()
+_NO_TYPES: Mapping[str, type] = {}
 _AS_OBJECT = "object"
 
 
@@ -61,7 +62,7 @@ class Untold:
         bag: dict[str, Any],
         rest: Bag,
         facts: frozenset[str] = _NONE,
-        types: Mapping[str, type] | None = None,
+        types: Mapping[str, type] = _NO_TYPES,
     ) -> dict[str, Any]:
         """Put everything of `rest` into `bag`, in snake_case.
 
@@ -74,13 +75,11 @@ class Untold:
         usual = self._names
         for original, value in rest.items():
             name = snake_case(original)
-            if value.__class__ is str and bag.get(name) == value:
-                same[original] = name
-                continue
-            if not _is_free(bag, name, value, types):
-                name = original
-                while not _is_free(bag, name, value, types):
-                    name += "_"
+            if name in bag or name in types:
+                if value.__class__ is str and bag.get(name) == value:
+                    same[original] = name
+                    continue
+                name = _free_name(bag, name, original, value, types)
             bag[name] = value
             if name in facts or usual.setdefault(name, original) != original:
                 names[name] = original
@@ -139,7 +138,10 @@ def is_raw(value: Any) -> bool:
     return value.__class__ is dict and value.keys() == {"raw"}
 
 
-def _is_free(bag: dict[str, Any], name: str, value: Any, types: Mapping[str, type] | None) -> bool:
-    if name in bag:
-        return False
-    return types is None or name not in types or value.__class__ is types[name]
+def _free_name(bag: dict[str, Any], name: str, original: str, value: Any, types: Mapping[str, type]) -> str:
+    """The name for a value, if it is not taken and of its type; else its original one, with underscores."""
+    if name not in bag and value.__class__ is types[name]:
+        return name
+    while original in bag or (original in types and value.__class__ is not types[original]):
+        original += "_"
+    return original
