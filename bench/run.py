@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 MB = 1_000_000
-# What each figure may be at most (of `convert`: at least).
+# What each figure may be at most (of `convert`, `writers` and `signing`: at least).
 SESSIONS_LIMIT, EXPORT_LIMIT = 3.0, 2.0
 CONVERT_MB_PER_SECOND = 120
 HELP_LIMIT, SMALL_LIMIT = 6.0, 12.0
 IDENTIFY_MS, IDENTIFY_FILES = 1.0, 1000
+TARGETS, WRITE_MB_PER_SECOND, GROWTH_LIMIT = ("unified", "session", "agent-record"), 100, 1.1
+RECORDS_PER_SECOND = 2000
 _ROUNDS = 2
 _STARTS = 20
 
@@ -46,10 +48,10 @@ class Figure(NamedTuple):
     ok: bool | None
 
 
-def task(name: str, path: Path) -> dict[str, Any]:
+def task(name: str, path: Path, *more: str) -> dict[str, Any]:
     """What a task of tasks.py found, in a new process."""
     done = subprocess.run(
-        [sys.executable, HERE / "tasks.py", name, path], check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, HERE / "tasks.py", name, path, *more], check=True, stdout=subprocess.PIPE, text=True
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -205,6 +207,34 @@ def cook(_there: Corpus) -> Iterator[Figure]:
         yield Figure("cook", "bench/cook.py (figures above)", "", "", None, "", done.returncode == 0)
 
 
+def writers(there: Corpus) -> Iterator[Figure]:
+    """Writing the coding agent's sessions, from the model on, in each format that search and records need."""
+    base, *found = (task("write", there.sessions, target) for target in ("json", *TARGETS))
+    baseline = base["bytes"] / base["seconds"] / MB
+    for target, ours in zip(TARGETS, found, strict=True):
+        speed = ours["bytes"] / ours["seconds"] / MB
+        what = f"{ours['bytes'] / MB:.0f} MB of the model as {target}, beside json"
+        limit, ok = f"{WRITE_MB_PER_SECOND} MB/s", speed >= WRITE_MB_PER_SECOND
+        measured = f"{speed:.0f} MB/s"
+        yield Figure("writers", what, measured, f"{baseline:.0f} MB/s", baseline / speed, limit, ok)
+        half, most = ours["half_bytes"], ours["peak_bytes"]
+        what = f"peak memory of writing twice as many conversations as {target}, beside half of them"
+        limit, ratio = f"{GROWTH_LIMIT:.2f} ×", most / half
+        measured = f"{most / MB:.0f} MB"
+        yield Figure("writers", what, measured, f"{half / MB:.0f} MB", ratio, limit, ratio <= GROWTH_LIMIT)
+
+
+def signing(_there: Corpus) -> Iterator[Figure]:
+    """Signing small records, and verifying them."""
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        found = min((task("sign", Path(folder)) for folder in (first, second)), key=_seconds)
+    for word, seconds in (("signing", found["seconds"]), ("verifying", found["verify_seconds"])):
+        rate = found["records"] / seconds
+        what = f"{word} records of {found['size']:,} bytes"
+        limit = f"{RECORDS_PER_SECOND:,}/s"
+        yield Figure("signing", what, f"{rate:,.0f}/s", "", None, limit, rate >= RECORDS_PER_SECOND)
+
+
 def _aj() -> list[str]:
     script = Path(sys.executable).with_name("aj")
     return [str(script)] if script.exists() else [sys.executable, "-m", "agent_journal"]
@@ -231,7 +261,7 @@ def _wall_of(command: list[str], environment: dict[str, str]) -> float:
 
 MEASUREMENTS: dict[str, Callable[[Corpus], Iterator[Figure]]] = {
     measurement.__name__: measurement
-    for measurement in (sessions, export, convert, memory, identify, start, cook)
+    for measurement in (sessions, export, convert, memory, writers, signing, identify, start, cook)
 }
 
 

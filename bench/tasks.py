@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent_journal.model import Role
+
 _BLOCK = 1 << 20
 # The first pass pays for memory that the process does not have yet.
 _PASSES = 3
+_RECORDS = 500
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -141,6 +144,81 @@ def identify(folder: Path) -> dict[str, Any]:
     return {"seconds": seconds, "files": len(truth), "told": told, "wrong": wrong}
 
 
+def write(path: Path, target: str) -> dict[str, Any]:
+    """Write everything at the path in a format, to nowhere, each conversation as it comes, four times.
+
+    `seconds` is the writer alone, `bytes` the size of what it was given, as the model's own JSON, and
+    `half_bytes` the peak memory after half of all conversations.
+    """
+    import msgspec  # noqa: PLC0415
+
+    from agent_journal import Notes, read, writers  # noqa: PLC0415
+    from agent_journal.output import new_run  # noqa: PLC0415
+
+    writer, run = writers.get(target), new_run(Notes())
+
+    def write_all() -> dict[str, Any]:
+        size, seconds = 0, 0.0
+        with Path("/dev/null").open("wb") as nowhere:
+            for item in read(path):
+                size += len(msgspec.json.encode(item))
+                started = time.process_time()
+                writer.write([item], nowhere, run)
+                seconds += time.process_time() - started
+        return {"seconds": seconds, "bytes": size, "half_bytes": peak_bytes()}
+
+    _, half, *rest = (write_all() for _ in range(4))
+    return {**half, "seconds": min(each["seconds"] for each in (half, *rest))}
+
+
+def sign(folder: Path) -> dict[str, Any]:
+    """Sign small records with a key made in the folder, and verify each signature."""
+    from agent_journal.signing import keys, record  # noqa: PLC0415
+
+    private, public = keys.generate(folder)
+    key, their = keys.private_key(private), keys.public_key(public)
+    payloads = _small_records(_RECORDS)
+    signatures: list[bytes] = []
+
+    def sign_all() -> None:
+        signatures[:] = [record.sign(each, key, issuer="bench", signed_at=1_770_000_000) for each in payloads]
+
+    def verify_all() -> None:
+        for signature, payload in zip(signatures, payloads, strict=True):
+            verdict = record.verify(signature, payload, their)
+            if not verdict.valid:
+                raise SystemExit(verdict.reason)
+
+    signing, verifying = (min(_timed(work) for _ in range(_PASSES)) for work in (sign_all, verify_all))
+    size = sum(map(len, payloads)) // len(payloads)
+    return {"seconds": signing, "verify_seconds": verifying, "records": len(payloads), "size": size}
+
+
+def _small_records(count: int) -> list[bytes]:
+    import io  # noqa: PLC0415
+
+    from agent_journal import Conversation, Message, Notes, Text, writers  # noqa: PLC0415
+    from agent_journal.output import new_run  # noqa: PLC0415
+
+    words = "Whether the kettle boils depends on the pressure of the air around it. " * 3
+    roles: tuple[Role, ...] = ("user", "assistant", "user", "assistant")
+    chats = (
+        Conversation(
+            id=f"record-{number}",
+            source="made-up",
+            started_at="2026-03-01T10:00:00Z",
+            timeline=[
+                Message(id=str(place), role=role, at="2026-03-01T10:00:00Z", parts=[Text(text=words)])
+                for place, role in enumerate(roles)
+            ],
+        )
+        for number in range(count)
+    )
+    out = io.BytesIO()
+    writers.get("agent-record").write(chats, out, new_run(Notes()))
+    return out.getvalue().splitlines()
+
+
 def peak_bytes() -> int:
     """The most memory this process has held."""
     try:
@@ -153,13 +231,15 @@ def peak_bytes() -> int:
         return peak if sys.platform == "darwin" else peak * 1024
 
 
-TASKS = {task.__name__: task for task in (read, decode_lines, decode_elements, copy, identify)}
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    task.__name__: task for task in (read, decode_lines, decode_elements, copy, identify, write, sign)
+}
 
 
 def main() -> None:
     """Run the task that the command line names."""
     gc.disable()
-    result = TASKS[sys.argv[1]](Path(sys.argv[2]))
+    result = TASKS[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
     print(json.dumps({"peak_bytes": peak_bytes(), **result}))
 
 

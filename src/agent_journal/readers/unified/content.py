@@ -56,7 +56,7 @@ def parts(fields: Fields) -> list[Part]:
 def _beside(content: Any, blocks: list[Any]) -> Bag:
     """What objects that hold content say beside it."""
     holders: list[Bag] = []
-    while content.__class__ is dict and content is not blocks[0]:
+    while content.__class__ is dict and not (blocks and content is blocks[0]):
         holders.append({name: value for name, value in content.items() if name != "content"})
         content = content["content"]
     beside: Bag = {}
