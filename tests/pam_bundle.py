@@ -6,14 +6,22 @@ import io
 import json
 import pkgutil
 import zipfile
+from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema_rs
 from portable_ai_memory.core.io import load_dict
 from portable_ai_memory.core.validator import validate
 from portable_ai_memory.exceptions import PAMError
+
+from agent_journal import writers
+from agent_journal.files import ZipBundle
+from agent_journal.model import Item
+from agent_journal.notes import Notes
+from agent_journal.output import new_run
+from agent_journal.pipeline import read_all
 
 Files = dict[str, bytes]
 STORE = "memory-store.json"
@@ -68,3 +76,42 @@ def document_errors(document: Any) -> list[str]:
     except PAMError as error:
         found.append(str(error))
     return found
+
+
+class Bundle(NamedTuple):
+    """What the writer made of an input, decoded; valid, or the test that asked for it fails."""
+
+    store: Any
+    conversations: list[Any]
+    notes: Notes
+
+    @property
+    def only(self) -> Any:
+        (conversation,) = self.conversations
+        return conversation
+
+    def message(self, message_id: str) -> Any:
+        """The one message of that id."""
+        (found,) = [
+            each for whole in self.conversations for each in whole["messages"] if each["id"] == message_id
+        ]
+        return found
+
+
+def bundled(*items: Item, notes: Notes | None = None) -> Bundle:
+    """Items of the model as a bundle, in the order of its index."""
+    notes = notes or Notes()
+    out = io.BytesIO()
+    with closing(ZipBundle(out)) as bundle:
+        writers.get("pam").write(items, bundle, new_run(notes))
+    files = unzipped(out.getvalue())
+    assert [] == errors(files)
+    store = json.loads(files[STORE])
+    listed = [json.loads(files[entry["storage"]["ref"]]) for entry in store["conversations_index"]]
+    return Bundle(store, listed, notes)
+
+
+def bundle_of(path: Path) -> Bundle:
+    """An export as a bundle."""
+    notes = Notes()
+    return bundled(*read_all([str(path)], notes), notes=notes)

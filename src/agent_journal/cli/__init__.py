@@ -8,7 +8,7 @@ VERBS = {
     "convert": "Write conversations from any source in any format",
     "cook": "Turn API traces into a deduplicated graph of requests",
     "validate": "Check conversations against the unified schema and its rules",
-    "record": "Sign agent records, and verify that they are unchanged",
+    "record": "Sign agent records and bundles of memories, and verify them",
     "formats": "List what can be read and what can be written",
     "dev": "Tools for adding a source",
 }

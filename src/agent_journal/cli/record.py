@@ -22,7 +22,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 @click.group(context_settings=_SETTINGS, no_args_is_help=False)
 def command() -> None:
-    """Sign agent records (aj convert -t agent-record), and verify that they are unchanged."""
+    """Sign agent records and bundles of memories, and verify that they are unchanged."""
 
 
 @command.command("keygen", context_settings=_SETTINGS)
@@ -99,6 +99,46 @@ def verify(
         verdict = verdict_on(
             _bytes_of(place), None if record is None else _payload(record), public, canonicalize=canonicalize
         )
+        all_valid = all_valid and verdict.valid
+        _show(place, verdict, as_json=as_json)
+    return 0 if all_valid else FAILED
+
+
+@command.command("sign-bundle", context_settings=_SETTINGS)
+@click.argument("bundles", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="BUNDLE...")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key (PEM).")
+def sign_bundle(bundles: tuple[Path, ...], key: Path) -> None:
+    """Sign the memories of each BUNDLE (aj convert -t pam), a folder or zip; the signature is put into it."""
+    from agent_journal import output as outputs  # noqa: PLC0415
+    from agent_journal.notes import Notes  # noqa: PLC0415
+    from agent_journal.signing import bundle, keys, stores  # noqa: PLC0415
+    from agent_journal.signing.record import Refused  # noqa: PLC0415
+
+    private = keys.private_key(key)
+    signed_at = outputs.new_run(Notes()).started_at
+    for place in bundles:
+        try:
+            signed = bundle.sign(stores.read(place), private, signed_at=signed_at)
+        except Refused as error:
+            raise AgentJournalError(f"cannot sign {place}: {error}") from error
+        stores.write(place, signed)
+        click.echo(safe(str(place)))
+
+
+@command.command("verify-bundle", context_settings=_SETTINGS)
+@click.argument("bundles", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="BUNDLE...")
+@click.option(
+    "--key", required=True, type=click.Path(path_type=Path), help="The public key (PEM) it must be of."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per bundle.")
+def verify_bundle(*, bundles: tuple[Path, ...], key: Path, as_json: bool) -> int:
+    """Say whether each BUNDLE is signed by this key and its memories unchanged; exit code 0 if all are."""
+    from agent_journal.signing import bundle, keys, stores  # noqa: PLC0415
+
+    public = keys.public_key(key)
+    all_valid = True
+    for place in bundles:
+        verdict = bundle.verify(stores.read(place), public)
         all_valid = all_valid and verdict.valid
         _show(place, verdict, as_json=as_json)
     return 0 if all_valid else FAILED
