@@ -40,11 +40,11 @@ def extra_of(raw: Any, provider: str) -> Bag:
     renamed = block.get("renamed")
     names: Bag = renamed if renamed.__class__ is dict else {f"{provider}_metadata": "metadata"}
     derived = block.get("derived")
-    left_out = {
-        OURS,
-        *(name for name in (derived if derived.__class__ is list else ()) if name.__class__ is str),
-    }
-    return {words(names.get(name)) or name: value for name, value in raw.items() if name not in left_out}
+    found = {words(names.get(name)) or name: value for name, value in raw.items() if name != OURS}
+    for name in derived if derived.__class__ is list else ():
+        if name.__class__ is str:
+            found.pop(name, None)
+    return found
 
 
 def _ours(record: Bag) -> Bag:
