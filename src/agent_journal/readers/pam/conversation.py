@@ -123,6 +123,13 @@ def _tags(fields: Fields) -> list[str]:
 
 def _in_order(entries: list[Entry], note: Notes) -> list[Entry]:
     """Parents first; a parent that is not there or that comes back to its child is named and let go."""
+    known: set[str] = set()
+    for entry in entries:
+        if entry.parent_id is not None and entry.parent_id not in known:
+            break
+        known.add(entry.id)
+    else:
+        return entries
     known = {entry.id for entry in entries}
     present: list[Entry] = []
     for entry in entries:

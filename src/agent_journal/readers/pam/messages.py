@@ -40,6 +40,8 @@ _MEDIA: dict[str, MediaKind] = {
     "file": "file",
     "document": "document",
 }
+# What a message has beside its content; nearly all have nothing.
+_BESIDE = ("attachments", "citations", "tool_calls")
 
 
 class Speaker:
@@ -70,7 +72,7 @@ class Speaker:
         fields = Fields(record, self._note, where)
         message_id, is_made = self._id(fields, index)
         role = _role(fields)
-        parts = _Content(fields, role, ids.made(self._conversation_id, message_id), self._answered).parts()
+        parts = _Content(fields, role, (self._conversation_id, message_id), self._answered).parts()
         if fields.look("provider_message_id") == message_id:
             fields.drop("provider_message_id")
         if fields.look("raw_metadata") == {}:
@@ -163,16 +165,19 @@ def _usage(fields: Fields, role: Role) -> Usage | None:
 class _Content:
     """Makes the parts of one message."""
 
-    def __init__(self, fields: Fields, role: Role, made: str, answered: set[str]) -> None:
+    def __init__(self, fields: Fields, role: Role, place: tuple[str, str], answered: set[str]) -> None:
         self._fields = fields
         self._role = role
-        self._made = made
+        self._place = place
         self._answered = answered
 
     def parts(self) -> list[Part]:
         """What was said, thought, attached, called and answered."""
         fields = self._fields
         said = self._said()
+        if not any(map(fields.look, _BESIDE)) and fields.look("is_thought") in (None, False):
+            fields.drop("is_thought", *_BESIDE)
+            return [*self._answers([], said)] if self._role == "tool" else said
         if fields.flag("is_thought"):
             said = [Reasoning(text=part.text) if isinstance(part, Text) else part for part in said]
         said += self._attached(said)
@@ -261,7 +266,7 @@ class _Content:
         value = fields.take("input")
         extra = _stated(fields)
         if call_id is None and output is not None:
-            call_id = ids.made(self._made, index)  # so that the answer is of this call
+            call_id = ids.made(*self._place, index)  # so that the answer is of this call
             extra["id"] = None
         return ToolCall(name=name or "", call_id=call_id, input=value, extra=extra), output
 

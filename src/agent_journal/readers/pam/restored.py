@@ -2,19 +2,20 @@
 
 A message's `raw_metadata.agent_journal` has what the format has no field for. Its `parts` are those of the
 model without what stands elsewhere: texts in the content, thoughts and answers in messages of their own.
+All is put together as plain values, which then are converted into the model at once.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
 from agent_journal import ids
 from agent_journal.fields import objects, words
-from agent_journal.model import Event, Message, Part, Text, ToolResult
+from agent_journal.model import Event, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.messages import Speaker
 from agent_journal.readers.pam.names import OURS
@@ -26,21 +27,41 @@ Bag = dict[str, Any]
 Entry = Message | Event
 # Parts that are messages of their own.
 _APART = ("reasoning", "tool_result")
-_FIELDS = ("made_id", "stop_reason", "hidden", "sidechain", "response_id", "usage")
+# What our own fields say of a message; they know better than the format's.
+_FIELDS = frozenset(
+    {
+        "id",
+        "role",
+        "parent_id",
+        "at",
+        "made_id",
+        "stop_reason",
+        "hidden",
+        "sidechain",
+        "response_id",
+        "usage",
+    }
+)
+_NOTHING: Bag = {}
+# The fields of a content that is plain text, and those that say more than a content.
+_PLAIN = ("type", "text")
+_BESIDE = frozenset({"attachments", "tool_calls"})
 
 
 def extra_of(raw: Any, provider: str) -> Bag:
     """The source's own fields in an open object, under the names they had there."""
     if raw.__class__ is not dict:
         return {}
-    block = _ours({"raw_metadata": raw})
+    block = raw.get(OURS)
+    if block.__class__ is not dict:
+        block = _NOTHING
     if block.get("extra").__class__ is dict:
         whole: Bag = block["extra"]
         return whole
     renamed = block.get("renamed")
     names: Bag = renamed if renamed.__class__ is dict else {f"{provider}_metadata": "metadata"}
-    derived = block.get("derived")
     found = {words(names.get(name)) or name: value for name, value in raw.items() if name != OURS}
+    derived = block.get("derived")
     for name in derived if derived.__class__ is list else ():
         if name.__class__ is str:
             found.pop(name, None)
@@ -50,7 +71,7 @@ def extra_of(raw: Any, provider: str) -> Bag:
 def _ours(record: Bag) -> Bag:
     raw = record.get("raw_metadata")
     block = raw.get(OURS) if raw.__class__ is dict else None
-    return block if block.__class__ is dict else {}
+    return block if block.__class__ is dict else _NOTHING
 
 
 class Timeline:
@@ -59,7 +80,7 @@ class Timeline:
     def __init__(self, messages: list[Any], provider: str, note: Notes) -> None:
         self.provider = provider
         self._note = note
-        self._others = Speaker("", messages, note)
+        self._messages = messages
         names = {words(record.get("id")) for record in objects(messages)}
         self._whole: list[tuple[int, Any]] = []
         self._shares: dict[str, list[tuple[int, Any]]] = {}
@@ -75,7 +96,8 @@ class Timeline:
         before = _events(events)
         timeline: list[Entry] = []
         for place, (index, record) in enumerate(self._whole):
-            timeline += before.pop(place, ())
+            if place in before:
+                timeline += before.pop(place)
             timeline += self._entries(index, record)
         for left in before.values():
             timeline += left
@@ -85,45 +107,38 @@ class Timeline:
         """A message as it was; if it was changed since, it and what was cut off it, each as it is."""
         shares: list[tuple[int, Any]] = []
         if record.__class__ is dict:
-            shares = self._shares.pop(words(record.get("id")) or "", [])
+            if self._shares:
+                shares = self._shares.pop(words(record.get("id")) or "", [])
             found = self._message(record, [share for _, share in shares])
             if found is not None:
                 return [found]
             self._note(Kind.WRONG_TYPE, f"messages[{index}]", "it is not as this program wrote it")
-        return [self._others.entry(*each) for each in sorted([(index, record), *shares], key=itemgetter(0))]
+        return [self._other.entry(*each) for each in sorted([(index, record), *shares], key=itemgetter(0))]
+
+    @cached_property
+    def _other(self) -> Speaker:
+        """Who reads what was changed since."""
+        return Speaker("", self._messages, self._note)
 
     def _message(self, record: Bag, shares: list[Bag]) -> Message | None:
+        look = record.get
         block = _ours(record)
         fields: Bag = {
             "type": "message",
-            "id": block.get("id", record.get("id")),
-            "role": block.get("role", record.get("role")),
-            "parent_id": block.get("parent_id", record.get("parent_id")),
-            "at": block.get("at", record.get("created_at")),
-            "model": record.get("model"),
-            **{name: block[name] for name in _FIELDS if name in block},
+            "id": look("id"),
+            "role": look("role"),
+            "parent_id": look("parent_id"),
+            "at": look("created_at"),
+            "model": look("model"),
         }
+        if raw := look("raw_metadata"):
+            fields |= {name: value for name, value in block.items() if name in _FIELDS}
+            fields["extra"] = extra_of(raw, self.provider)
         try:
-            message = msgspec.convert(fields, Message)
-            parts = _parts(record, shares, block.get("parts"), self.provider)
+            fields["parts"] = _parts(record, shares, block.get("parts"), self.provider)
+            return msgspec.convert(fields, Message)
         except (msgspec.ValidationError, _Changed):
             return None
-        return replace(message, parts=parts, extra=extra_of(record.get("raw_metadata"), self.provider))
-
-
-class _Changed(Exception):
-    """Raised where the parts of a message are no longer what was written."""
-
-
-def _parts(record: Bag, shares: list[Bag], entries: Any, provider: str) -> list[Part]:
-    if entries is not None:
-        return _Parts(record, shares, entries, provider).all()
-    said = _Said(record)
-    texts: list[Part] = [Text(text=text) for text in said.texts]
-    said.texts = []
-    if shares or said.is_left:
-        raise _Changed
-    return texts
 
 
 def _events(listed: Any) -> dict[int, list[Entry]]:
@@ -139,20 +154,45 @@ def _events(listed: Any) -> dict[int, list[Entry]]:
     return found
 
 
+class _Changed(Exception):
+    """Raised where the parts of a message are no longer what was written."""
+
+
+def _parts(record: Bag, shares: list[Bag], entries: Any, provider: str) -> list[Bag]:
+    """The parts of a message; all that was said is in one of them."""
+    if entries is not None:
+        return _Parts(record, shares, entries, provider).all()
+    content = record.get("content")
+    if (
+        not shares
+        and content.__class__ is dict
+        and len(content) == len(_PLAIN)
+        and _BESIDE.isdisjoint(record)
+    ):
+        return [{"type": "text", "text": content.get("text")}]  # nearly all messages
+    said = _Said(record)
+    texts, said.texts = said.texts, []
+    if shares or said.is_left:
+        raise _Changed
+    return [{"type": "text", "text": text} for text in texts]
+
+
 class _Said:
     """What a message says outside of our own fields, each of a kind in its order."""
 
     def __init__(self, record: Bag) -> None:
-        content = record.get("content")
-        told: Bag = content if content.__class__ is dict else {}
-        listed = [*objects(told.get("parts"))]
-        text = told.get("text")
-        self.whole: str | None = text if isinstance(text, str) else None
-        texts = [part.get("text") for part in listed if part.get("type") == "text"] if listed else [text]
-        self.texts = [text for text in texts if isinstance(text, str)]
-        self.calls = [*objects(record.get("tool_calls"))]
-        self._codes = [part for part in listed if part.get("type") == "code"]
-        self._files = [*objects(record.get("attachments"))]
+        look = record.get
+        content = look("content")
+        told: Bag = content if content.__class__ is dict else _NOTHING
+        text, listed = told.get("text"), told.get("parts")
+        self.whole: str | None = text if text.__class__ is str else None
+        self.texts: list[Any] = [] if self.whole is None else [text]
+        self._codes: list[Bag] = []
+        if listed:
+            self.texts = [part.get("text") for part in objects(listed) if part.get("type") == "text"]
+            self._codes = [part for part in objects(listed) if part.get("type") == "code"]
+        self._files = [*objects(files)] if (files := look("attachments")) else []
+        self.calls = [*objects(calls)] if (calls := look("tool_calls")) else []
         self._at = 0
 
     @property
@@ -216,61 +256,50 @@ class _Parts:
         self._thoughts = [each for each in apart if each.get("is_thought") is True]
         self._answers = [each for each in apart if each.get("is_thought") is not True]
 
-    def all(self) -> list[Part]:
-        """Every part, in the order in which they were; all that was said is in one of them."""
+    def all(self) -> list[Bag]:
+        """Every part, in the order in which they were."""
         found = [self._part(entry) for entry in self._entries]
         is_left = self._own is None and self._said.is_left
         if is_left or self._thoughts or self._answers:
             raise _Changed
         return found
 
-    def _part(self, entry: Bag) -> Part:
+    def _part(self, entry: Bag) -> Bag:
         match entry.get("type"):
             case "reasoning":
                 share = _next(self._thoughts)
-                return _made({"text": _Said(share).whole, **self._extra(share)}, entry)
+                return {"text": _Said(share).whole, **self._extra(share), **entry}
             case "tool_result":
                 return self._answer(_next(self._answers), entry)
-        spoken: Part = _spoken(entry, self._said)
-        return spoken
+            case "tool_call":
+                return {**self._said.call(), **entry}
+        return _spoken(entry, self._said)
 
     def _extra(self, share: Bag) -> Bag:
         """What a thought or an answer has of its own, if it has a message of its own."""
         return {} if share is self._own else {"extra": extra_of(share.get("raw_metadata"), self._provider)}
 
-    def _answer(self, share: Bag, entry: Bag) -> Part:
+    def _answer(self, share: Bag, entry: Bag) -> Bag:
         said = _Said(share)
-        said.calls = []  # which call it answers is told by the entry
         listed = entry.get("output")
         if listed.__class__ is not list:
-            return _made({"output": said.whole or "", **self._extra(share)}, entry)
+            return {"output": said.whole or "", **self._extra(share), **entry}
+        said.calls = []  # which call it answers is told by the entry
         output = [_spoken(inner, said) for inner in objects(listed)]
-        made = _made(self._extra(share), {**entry, "output": ""})
-        if said.is_left or not isinstance(made, ToolResult):
+        if said.is_left:
             raise _Changed
-        return replace(made, output=output)
+        return {**self._extra(share), **entry, "output": output}
 
 
-def _spoken(entry: Bag, said: _Said) -> Any:
+def _spoken(entry: Bag, said: _Said) -> Bag:
     """A part that is told by the content of a message and by what lies beside that."""
     match entry.get("type"):
         case "text":
-            return _made(said.text(entry.get("length")), entry)
+            return {**said.text(entry.get("length")), **entry}
         case "code":
-            return _made(said.code(), entry)
+            return {**said.code(), **entry}
         case "media":
             is_inline = entry.get("inline") is True
             file = said.file(is_inline=is_inline)
-            return _made(file if is_inline or "kind" not in entry else {}, entry)
-        case "tool_call":
-            return _made(said.call(), entry)
-    return _made({}, entry)
-
-
-def _made(told: Bag, entry: Bag) -> Part:
-    """A part of what was told and what the entry adds."""
-    try:
-        made: Part = msgspec.convert({**told, **entry}, Part)
-    except msgspec.ValidationError as error:
-        raise _Changed from error
-    return made
+            return {**file, **entry} if is_inline or "kind" not in entry else entry
+    return entry

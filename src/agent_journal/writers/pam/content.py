@@ -121,22 +121,24 @@ def _answered(part: Part) -> str | None:
 
 
 def entries(parts: Sequence[Part], *, in_parts: bool, apart: bool) -> list[dict[str, Any]]:
-    """The parts as the model has them, without what the message says at another place.
+    """The parts of a message as the model has them, without what the message says at another place.
 
     With `apart`, thoughts and answers are messages of their own, which have their `extra`.
     """
-    said = [part for part in parts if isinstance(part, Text | Code | Media)]
-    is_joined = not in_parts and is_plain(said) and len(said) > 1
+    is_joined = _is_joined(parts, in_parts=in_parts)
     return [_entry(part, is_joined=is_joined, apart=apart) for part in parts]
 
 
-def _entry(part: Part, *, is_joined: bool, apart: bool) -> dict[str, Any]:
+def _is_joined(parts: Sequence[Part], *, in_parts: bool) -> bool:
+    """Whether several texts are one in the content."""
+    if in_parts or len(parts) == 1:
+        return False
+    said = [part for part in parts if isinstance(part, Text | Code | Media)]
+    return len(said) > 1 and is_plain(said)
+
+
+def _entry(part: Part, *, is_joined: bool, apart: bool) -> Any:
     match part:
-        case Text():
-            entry = _left(part, "text", "text")
-            return {**entry, "length": len(part.text)} if is_joined else entry
-        case Code():
-            return _left(part, "code", "code", "language")
         case Reasoning():
             entry = _left(part, "reasoning", "text", *(["extra"] if apart else []))
             return {**entry, "text": None} if part.text is None else entry
@@ -144,9 +146,20 @@ def _entry(part: Part, *, is_joined: bool, apart: bool) -> dict[str, Any]:
             return _call_entry(part)
         case ToolResult():
             return _result_entry(part, apart=apart)
+    return _said_entry(part, is_joined=is_joined)
+
+
+def _said_entry(part: Part, *, is_joined: bool) -> Any:
+    """A part that the content tells of; what it does not tell of, as it is."""
+    match part:
+        case Text():
+            entry = _left(part, "text", "text")
+            return {**entry, "length": len(part.text)} if is_joined else entry
+        case Code():
+            return _left(part, "code", "code", "language")
         case Media():
             return _media_entry(part)
-    return {"type": "other", "data": part.data, **stated({"name": part.name})}
+    return part
 
 
 def _left(part: Part, tag: str, *said: str) -> dict[str, Any]:
@@ -175,7 +188,8 @@ def _result_entry(result: ToolResult, *, apart: bool) -> dict[str, Any]:
     entry = _left(result, "tool_result", "output", "native", *(["extra"] if apart else []))
     if isinstance(result.output, str):
         return entry
-    return {**entry, "output": entries(result.output, in_parts=False, apart=False)}
+    is_joined = _is_joined(result.output, in_parts=False)
+    return {**entry, "output": [_said_entry(part, is_joined=is_joined) for part in result.output]}
 
 
 def _media_entry(media: Media) -> dict[str, Any]:

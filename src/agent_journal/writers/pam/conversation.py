@@ -78,11 +78,11 @@ def platform_of(conversation: Conversation, run: Run) -> str:
 
 def _temporal(conversation: Conversation, run: Run) -> dict[str, Any]:
     """When it began and was last touched: as stated, else by its messages or events."""
-    said = [at for message in tree.messages(conversation) if (at := moment(message.at))]
-    known = said or [at for entry in conversation.timeline if (at := moment(entry.at))]
-    known.sort(key=lambda at: times.epoch_ms(at) or 0)
-    updated = moment(conversation.updated_at) or (known[-1] if known else None)
-    created = moment(conversation.started_at) or (known[0] if known else None) or updated
+    created, updated = moment(conversation.started_at), moment(conversation.updated_at)
+    if created is None or updated is None:
+        first, last = _span(conversation)
+        updated = updated or last
+        created = created or first or updated
     if created is None:
         run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
         created = _NO_TIME
@@ -90,6 +90,14 @@ def _temporal(conversation: Conversation, run: Run) -> dict[str, Any]:
         run.changed(conversation, "updated_at", "it is before created_at and left out")
         updated = None
     return {"created_at": created, **stated({"updated_at": updated})}
+
+
+def _span(conversation: Conversation) -> tuple[str | None, str | None]:
+    """The first and the last time at which something was said; if none is known, at which anything was."""
+    said = [at for message in tree.messages(conversation) if (at := moment(message.at))]
+    known = said or [at for entry in conversation.timeline if (at := moment(entry.at))]
+    known.sort(key=lambda at: times.epoch_ms(at) or 0)
+    return (known[0], known[-1]) if known else (None, None)
 
 
 def _participants(conversation: Conversation, said: list[dict[str, Any]]) -> list[dict[str, Any]]:

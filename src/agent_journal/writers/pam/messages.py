@@ -27,7 +27,7 @@ class Share(NamedTuple):
 
 def shares(message: Message) -> list[Share]:
     """How a message is cut; nearly all are not."""
-    spoken = [part for part in message.parts if not isinstance(part, Reasoning | ToolResult)]
+    spoken = [part for part in message.parts if not isinstance(part, (Reasoning, ToolResult))]
     if len(spoken) == len(message.parts):
         return [Share("speech", spoken)]
     found: list[Share] = []
@@ -62,6 +62,7 @@ class Messages:
         self._created_at = created_at
         self._provider = provider
         self._in_blocks = in_blocks
+        self._is_tree = conversation.shape == "tree"
         self._answers = tree.results_by_call(conversation.timeline)
         self._called = {
             call.call_id: call.name
@@ -78,7 +79,6 @@ class Messages:
 
     def _placed(self) -> list[_Place]:
         """Each message's id, which is its own alone, and the nearest message above it."""
-        is_tree = self._conversation.shape == "tree"
         places: list[_Place] = []
         known: dict[str | None, str | None] = {}
         taken: set[str] = set()
@@ -93,7 +93,7 @@ class Messages:
                 name = ids.made(self._conversation.id, name, len(pending))
             taken.add(name)
             known.setdefault(entry.id, name)
-            pending.append((name, entry.parent_id if is_tree else None))
+            pending.append((name, entry.parent_id if self._is_tree else None))
         for name, parent in pending:
             places.append(_Place(name, None if parent is None else known.get(parent)))
         return places
@@ -105,43 +105,65 @@ class Messages:
 
     def _shared(self, message: Message, place: _Place) -> list[dict[str, Any]]:
         cut = shares(message)
+        if len(cut) == 1:
+            return [self._main(message, cut[0], place, ())]
         main = next((index for index, share in enumerate(cut) if share.kind == "speech"), 0)
         names = [place.id if index == main else ids.made(place.id, index) for index in range(len(cut))]
-        is_tree = self._conversation.shape == "tree"
-        below = [name for name in names if name != place.id] if is_tree else []
-        found: list[dict[str, Any]] = []
-        for index, (share, name) in enumerate(zip(cut, names, strict=True)):
-            made = self._made(message, share, name)
-            if index == main:
-                made["parent_id"] = place.parent
-                made["children_ids"] = [*self._children.get(place.id, ()), *below]
-                self._finish(made, message, share, place, is_apart=len(cut) > 1)
-            else:
-                made["parent_id"] = place.id if is_tree else None
-                made["children_ids"] = []
-                extra = share.parts[0].extra  # type: ignore[union-attr] # a thought or an answer
-                made["raw_metadata"] = raw_metadata(extra, self._provider, {"part_of": place.id})
-            found.append(made)
-        return found
+        below = [name for name in names if name != place.id] if self._is_tree else []
+        return [
+            self._main(message, share, place, below, is_apart=True)
+            if index == main
+            else self._beside(message, share, name, place)
+            for index, (share, name) in enumerate(zip(cut, names, strict=True))
+        ]
 
-    def _made(self, message: Message, share: Share, name: str) -> dict[str, Any]:
-        at = moment(message.at)
-        made = {
-            "id": name,
-            **stated({"provider_message_id": None if message.made_id else message.id or None}),
-            "role": "tool" if share.kind == "answer" else message.role,
-            "created_at": at or self._created_at,
-            "parent_id": None,
-            "children_ids": [],
-            **stated({"model": message.model}),
-        }
+    def _main(
+        self, message: Message, share: Share, place: _Place, below: Sequence[str], *, is_apart: bool = False
+    ) -> dict[str, Any]:
+        """The message that has the source's id, and what concerns the whole."""
+        made = self._made(message, share, place.id, place.parent)
+        made["children_ids"] = [*self._children.get(place.id, ()), *below]
+        usage = message.usage
+        if usage is not None and usage.output is not None and usage.output >= 0:
+            made["token_count"] = usage.output
+        ours = self._ours(made, message, place)
+        if not _is_told(message.parts):
+            ours["parts"] = self._entries(message, share, is_apart=is_apart)
+        extra, derived = message.extra, self._derived(message, share)
+        if derived:
+            extra, ours = {**extra, **derived}, {**ours, "derived": [*derived]}
+        if extra or ours:
+            made["raw_metadata"] = raw_metadata(extra, self._provider, ours)
+        return made
+
+    def _beside(self, message: Message, share: Share, name: str, place: _Place) -> dict[str, Any]:
+        """A thought or an answer that was cut off a message."""
+        made = self._made(message, share, name, place.id if self._is_tree else None)
+        made["children_ids"] = []
+        extra = share.parts[0].extra  # type: ignore[union-attr] # a thought or an answer
+        made["raw_metadata"] = raw_metadata(extra, self._provider, {"part_of": place.id})
+        return made
+
+    def _made(self, message: Message, share: Share, name: str, parent: str | None) -> dict[str, Any]:
+        made: dict[str, Any] = {"id": name}
+        if message.id and not message.made_id:
+            made["provider_message_id"] = message.id
+        made["role"] = "tool" if share.kind == "answer" else message.role
+        made["created_at"] = moment(message.at) or self._created_at
+        made["parent_id"] = parent
+        if message.model is not None:
+            made["model"] = message.model
         match share.parts:
+            case [Text() as only] if not self._in_blocks and _is_told(share.parts):
+                if "content" not in message.extra:  # nearly all messages
+                    made["content"] = {"type": "text", "text": only.text}
+                    return made
             case [Reasoning() as thought]:
                 text = thought.summary if thought.text is None else thought.text
-                return {**made, **_content(text), "is_thought": True}
+                return made | _content(text) | {"is_thought": True}
             case [ToolResult() as result]:
-                return {**made, **self._answer(result)}
-        return {**made, **self._speech(message, share.parts)}
+                return made | self._answer(result)
+        return made | self._speech(message, share.parts)
 
     def _speech(self, message: Message, parts: Sequence[Part]) -> dict[str, Any]:
         calls = [self._call(part) for part in parts if isinstance(part, ToolCall)]
@@ -179,22 +201,6 @@ class Messages:
             ),
         }
 
-    def _finish(
-        self, made: dict[str, Any], message: Message, share: Share, place: _Place, *, is_apart: bool
-    ) -> None:
-        """Add what concerns the whole message."""
-        usage = message.usage
-        if usage is not None and usage.output is not None and usage.output >= 0:
-            made["token_count"] = usage.output
-        ours = self._ours(made, message, place)
-        if not _is_told(message.parts):
-            ours["parts"] = self._entries(message, share, is_apart=is_apart)
-        extra, derived = message.extra, self._derived(message, share)
-        if derived:
-            extra, ours = {**extra, **derived}, {**ours, "derived": [*derived]}
-        if raw := raw_metadata(extra, self._provider, ours):
-            made["raw_metadata"] = raw
-
     def _entries(self, message: Message, share: Share, *, is_apart: bool) -> list[dict[str, Any]]:
         in_parts = self._in_parts(message)
         found = said.entries(message.parts, in_parts=in_parts, apart=is_apart)
@@ -215,15 +221,24 @@ class Messages:
         if made["created_at"] != message.at:
             self.untimed += message.at is None
             ours["at"] = message.at
-        for name in ("made_id", "stop_reason", "hidden", "sidechain", "response_id", "usage"):
-            if value := getattr(message, name):
-                ours[name] = value
-            elif value == "":
-                ours[name] = ""
+        if message.made_id:
+            ours["made_id"] = True
+        if message.stop_reason is not None:
+            ours["stop_reason"] = message.stop_reason
+        if message.hidden:
+            ours["hidden"] = True
+        if message.sidechain:
+            ours["sidechain"] = True
+        if message.response_id is not None:
+            ours["response_id"] = message.response_id
+        if message.usage is not None:
+            ours["usage"] = message.usage
         return ours
 
     def _derived(self, message: Message, share: Share) -> dict[str, Any]:
         """What is told here although it is kept elsewhere: ratings, and what belongs to a thought."""
+        if share.kind != "thought" and not self._feedback:
+            return {}
         found: dict[str, Any] = {}
         if message.id in self._feedback:
             found["feedback"] = self._feedback[message.id]
@@ -232,7 +247,7 @@ class Messages:
         return {name: value for name, value in found.items() if name not in message.extra and name != OURS}
 
 
-def _is_told(parts: list[Part]) -> bool:
+def _is_told(parts: Sequence[Part]) -> bool:
     """Whether the content of a message says all about its parts."""
     match parts:
         case []:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
@@ -60,6 +61,7 @@ def checksum(digest: str | None) -> str | None:
     return f"sha256:{digest}" if digest is not None and _HASH.fullmatch(digest) else None
 
 
+@lru_cache(maxsize=4096)
 def moment(at: str | None) -> str | None:
     """A time as it is, if calendars have it. A leap second is the second before."""
     if times.parse(at) is None:
