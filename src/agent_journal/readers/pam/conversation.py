@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from agent_journal import ids, jsonstream, tree
 from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message
-from agent_journal.notes import Kind
+from agent_journal.notes import Kind, Notes
 from agent_journal.readers.pam import restored
 from agent_journal.readers.pam.messages import Speaker
 from agent_journal.readers.pam.names import CONVERSATION, OURS, SOURCE
 
 if TYPE_CHECKING:
-    from agent_journal.notes import Notes
     from agent_journal.source import Source
 
 Bag = dict[str, Any]
@@ -25,6 +24,24 @@ Entry = Message | Event
 
 def read_conversation(file: Source, note: Notes) -> Conversation | None:
     """The conversation in a file, as far as it can be read; None if there is none."""
+    record, messages = _decoded(file) or _as_far_as_possible(file, note)
+    if not messages and (record.get("schema") != CONVERSATION or len(record) == 1):
+        note(Kind.BAD_RECORD, "", "no conversation")
+        return None
+    return _restored(record, messages, note) or _foreign(record, messages, note)
+
+
+def _decoded(file: Source) -> tuple[Bag, list[Any]] | None:
+    """The file and its messages, if it is an object about which there is nothing to note."""
+    quiet = Notes(keep=0)
+    value = jsonstream.load(file, quiet)
+    if quiet.counts or value.__class__ is not dict or value.get("messages").__class__ is not list:
+        return None
+    return value, value.pop("messages")
+
+
+def _as_far_as_possible(file: Source, note: Notes) -> tuple[Bag, list[Any]]:
+    """The same of a file that is cut or damaged."""
     record: Bag = {}
     messages: list[Any] = []
     for name, place, value in jsonstream.members(file, note):
@@ -35,10 +52,7 @@ def read_conversation(file: Source, note: Notes) -> Conversation | None:
         else:
             listed = record.setdefault(name, [])
             listed.append(value) if listed.__class__ is list else None
-    if not messages and (record.get("schema") != CONVERSATION or len(record) == 1):
-        note(Kind.BAD_RECORD, "", "no conversation")
-        return None
-    return _restored(record, messages, note) or _foreign(record, messages, note)
+    return record, messages
 
 
 def _restored(record: Bag, messages: list[Any], note: Notes) -> Conversation | None:
