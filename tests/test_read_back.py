@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent_journal import readers, writers
 from agent_journal.errors import AgentJournalError
-from agent_journal.model import Item
+from agent_journal.model import Conversation, Item
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
@@ -67,8 +67,22 @@ def after(items: Iterable[Item], losses: Iterable[Loss]) -> list[Item]:
 def test_nothing_is_lost_but_what_is_declared(case: Case, target: str) -> None:
     items, again = read_twice(case, target)
     losses = losses_of(target).values()
+    if not all(keeps_the_rules(item) for item in items):
+        pytest.skip("somebody wrote a timeline that breaks the model's own rules")
 
     assert as_texts(after(items, losses)) == as_texts(after(again, losses))
+
+
+def keeps_the_rules(item: Item) -> bool:
+    """Whether each id is there once, and parents come before their children."""
+    entries = item.timeline if isinstance(item, Conversation) else []
+    known = {entry.id for entry in entries}
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.id in seen or (entry.parent_id in known and entry.parent_id not in seen):
+            return False
+        seen.add(entry.id)
+    return True
 
 
 @each_target
