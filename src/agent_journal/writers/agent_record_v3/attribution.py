@@ -126,7 +126,7 @@ def _patches(about: list[Any]) -> Iterator[list[_Change]]:
 def _in_diff(text: str) -> Iterator[_Change]:
     hunks = [*_HUNK.finditer(text)]
     ends = [*(hunk.start() for hunk in hunks[1:]), len(text)]
-    for hunk, end in zip(hunks, ends, strict=True):
+    for hunk, end in zip(hunks, ends, strict=False):
         removed, start, added = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
         lines = text[hunk.end() + 1 : end].split("\n")
         yield from _in_lines(start if added else start + 1, _body(lines, removed, added))
