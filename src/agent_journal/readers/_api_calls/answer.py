@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -24,6 +25,11 @@ _EXPLAINED = frozenset({"stream", "events", "sse_lines"})
 
 # What a choice usually has beside its message, and nothing else.
 _OF_CHOICES = frozenset({"message", "index", "finish_reason", "logprobs"})
+
+
+# What an answer is made of; what else a body says stays beside it.
+_OF_BODIES = ("choices", "id", "model", "usage")
+_TEXT, _BAG = frozenset({str, NoneType}), frozenset({dict, NoneType})
 
 
 class Reply(Struct, frozen=True, gc=False):
@@ -81,12 +87,41 @@ def answer(response: Any, note: Notes, where: int | str) -> Answer:
 
 
 def _of_body(response: dict[str, Any], error: Any, note: Notes, where: int | str) -> Answer:
+    if error is None and (usual := _usual(response)) is not None:
+        return usual
     fields = Fields(response, note, where)
     if error is None and isinstance(fields.look("error"), str | dict):
         error = fields.take("error") or None
     elif error is not None and isinstance(fields.look("error"), dict):
         fields.drop("error")  # the response repeats the error that its stream told of
     return _replies(fields, error)
+
+
+def _usual(response: dict[str, Any]) -> Answer | None:
+    """The answer in a body with one plain choice, as most are; None for any other."""
+    choices, counts = response.get("choices"), response.get("usage")
+    response_id, model = response.get("id"), response.get("model")
+    if choices.__class__ is not list or len(choices) != 1 or response.get("error") is not None:
+        return None
+    if response_id.__class__ not in _TEXT or model.__class__ not in _TEXT or counts.__class__ not in _BAG:
+        return None
+    reply = _usual_choice(choices[0])
+    if reply is None:
+        return None
+    for name in _OF_BODIES:
+        response.pop(name, None)
+    return Answer([reply], response_id, model, _messages_openai.usage(counts, response_id), extra=response)
+
+
+def _usual_choice(raw: Any) -> Reply | None:
+    """The first choice, if it says nothing but a text and why it ends."""
+    if raw.__class__ is not dict or not raw.keys() <= _OF_CHOICES or raw.get("logprobs") is not None:
+        return None
+    message, stop_reason = raw.get("message"), raw.get("finish_reason")
+    if message.__class__ is not dict or stop_reason.__class__ not in _TEXT or raw.get("index", 0) != 0:
+        return None
+    said = _messages_openai.plainly_said(message)
+    return None if said is None else Reply(said, message, OPENAI, stop_reason)
 
 
 def _replies(fields: Fields, error: Any) -> Answer:
@@ -136,10 +171,6 @@ def _choice(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
     message = raw["message"]
     if message.get("role") is None:
         message = {**message, "role": "assistant"}
-    stop_reason = raw.get("finish_reason")
-    if raw.keys() <= _OF_CHOICES and stop_reason.__class__ is str and _says_nothing_else(raw, place):
-        said = _messages_openai.said(message, fields.note, fields.where)
-        return Reply(said, message, OPENAI, stop_reason)
     choice = Fields(dict(raw), fields.note, fields.where)
     choice.drop("message")
     if choice.look("index") == place:
@@ -151,10 +182,6 @@ def _choice(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
     if rest := choice.rest():
         said.extra["choice"] = rest
     return Reply(said, message, OPENAI, stop_reason)
-
-
-def _says_nothing_else(choice: dict[str, Any], place: int) -> bool:
-    return choice.get("index", place) == place and choice.get("logprobs") is None
 
 
 def _message(fields: Fields) -> Answer:

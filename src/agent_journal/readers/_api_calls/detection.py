@@ -48,9 +48,9 @@ def _told_by_answer(response: Any) -> Dialect | None:
 def _of_chat(request: dict[str, Any], response: Any) -> Dialect:
     """Claude's if its stream, system prompt, first tool or any content block is Claude's; else OpenAI's."""
     is_claude = (
-        (isinstance(response, dict) and speaks_anthropic(response.get("sse_lines")))
-        or isinstance(request.get("system"), list)
-        or _first_tool_has_input_schema(request.get("tools"))
+        (response.__class__ is dict and "sse_lines" in response and speaks_anthropic(response["sse_lines"]))
+        or request.get("system").__class__ is list
+        or ("tools" in request and _first_tool_has_input_schema(request["tools"]))
         or _has_claude_block(request.get("messages"))
     )
     return CLAUDE if is_claude else OPENAI

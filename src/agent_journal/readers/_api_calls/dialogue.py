@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.answer import Reply
     from agent_journal.readers._api_calls.exchange import Exchange
+    from agent_journal.spill import Shelf
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -57,11 +60,31 @@ class Added(Struct, frozen=True, gc=False):
 
 
 class _Kept(Struct, frozen=True, gc=False):
-    """A message of the timeline and the form in which it was first seen."""
+    """A message of the timeline: the form in which it was first seen, and it itself if that does not tell."""
 
     id: str
-    raw: Any
     form: Form
+    raw: Any = None
+
+
+def _kept(message_id: str, form: Form, raw: Any) -> _Kept:
+    return _Kept(message_id, form) if form.__class__ is tuple else _Kept(message_id, form, raw)
+
+
+class _Content(Struct, gc=False):
+    """All of a dialogue that grows."""
+
+    timeline: list[Message] = []
+    ids: set[str] = set()
+    kept: dict[int, _Kept] = {}
+    system: dict[int, _Kept] = {}
+    tools: dict[int, Tool] = {}
+    requests: list[Request] = []
+
+
+@cache
+def _decoder() -> msgspec.msgpack.Decoder[_Content]:
+    return msgspec.msgpack.Decoder(_Content)
 
 
 class Dialogue:
@@ -78,19 +101,31 @@ class Dialogue:
         self._system: dict[int, _Kept] = {}
         self._tools: dict[int, Tool] = {}
         self._requests: list[Request] = []
-        self._moments: list[tuple[datetime, str]] = []
+        self._first: tuple[datetime, str] | None = None
+        self._last: tuple[datetime, str] | None = None
         self._latest: tuple[datetime, str | None] = (_LONG_AGO, None)
+        self._away: tuple[Shelf, tuple[int, int]] | None = None
+        self.size = 0
+        """About how many bytes it holds, if it is not away."""
+        self.index = 0
+        """The place of its last exchange in the file."""
 
     def add(self, exchange: Exchange, way: Way) -> Added:
         """Take in an exchange."""
-        ended_at = exchange.ended_at or _ended(exchange)
+        began = times.parse(exchange.at)
+        ended_at, ended = _ended(exchange, began)
         changed_system: dict[int, Bag] = {}
         system = [self._prompted(step, exchange, way.name, changed_system) for step in way.system]
         ids, changed = self._sent(exchange, way)
         prompt_id = ids[-1] if ids else way.after
         replies = self._replies(exchange, way, prompt_id, ended_at)
         leaf_id = prompt_id if not replies else replies[-1] if exchange.answer.is_chain else replies[0]
-        self._see(exchange.at, ended_at, leaf_id)
+        if exchange.at and began:
+            self._see((began, exchange.at))
+        if ended_at and ended:
+            self._see((ended, ended_at))
+        if (began or _LONG_AGO) >= self._latest[0]:
+            self._latest = (began or _LONG_AGO, leaf_id)
         self._requests.append(
             Request(
                 id=exchange.id,
@@ -152,7 +187,7 @@ class Dialogue:
             extra=extra,
         )
         self._timeline.append(message)
-        return _Kept(message.id, step.sent.raw, step.form)
+        return _kept(message.id, step.form, step.sent.raw)
 
     def _replies(
         self, exchange: Exchange, way: Way, parent_id: str | None, ended_at: str | None
@@ -169,7 +204,7 @@ class Dialogue:
             self._timeline.append(message)
             if message.parts and (is_chain or not found or place not in self._kept):
                 # Who goes on from here goes on from this answer; of equal choices, from the first.
-                self._kept[place] = _Kept(message.id, reply.raw, form)
+                self._kept[place] = _kept(message.id, form, reply.raw)
             found.append(message.id)
             parent_id = message.id if is_chain else parent_id
         return found
@@ -193,23 +228,51 @@ class Dialogue:
         places = {number: place for place, number in enumerate(self._tools)}
         return [places[number] for number in numbers]
 
-    def _see(self, at: str | None, ended_at: str | None, leaf_id: str | None) -> None:
-        began, ended = times.parse(at), times.parse(ended_at)
-        if at is not None and began is not None:
-            self._moments.append((began, at))
-        if ended_at is not None and ended is not None:
-            self._moments.append((ended, ended_at))
-        if (began or _LONG_AGO) >= self._latest[0]:
-            self._latest = (began or _LONG_AGO, leaf_id)
+    def _see(self, moment: tuple[datetime, str]) -> None:
+        if self._first is None or moment < self._first:
+            self._first = moment
+        if self._last is None or moment > self._last:
+            self._last = moment
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what was said is in a file."""
+        return self._away is not None
+
+    def put_away(self, shelf: Shelf) -> bool:
+        """Hold nothing that was said until it is fetched; whether a file can hold it."""
+        place = shelf.put(
+            _Content(self._timeline, self._ids, self._kept, self._system, self._tools, self._requests)
+        )
+        if place is None:
+            return False
+        self._away = shelf, place
+        self._hold(_Content())
+        return True
+
+    def fetch(self) -> bool:
+        """Hold everything again; whether it was away."""
+        if self._away is None:
+            return False
+        shelf, place = self._away
+        self._hold(_decoder().decode(shelf.get(place)))
+        self._away = None
+        return True
+
+    def _hold(self, content: _Content) -> None:
+        self._timeline, self._ids = content.timeline, content.ids
+        self._kept, self._system = content.kept, content.system
+        self._tools, self._requests = content.tools, content.requests
 
     def conversation(self) -> Conversation:
         """The dialogue as a whole."""
+        self.fetch()
         return Conversation(
             id=self._id,
             source=self._source,
             made_id=self._is_made,
-            started_at=min(self._moments)[1] if self._moments else None,
-            updated_at=max(self._moments)[1] if self._moments else None,
+            started_at=self._first[1] if self._first else None,
+            updated_at=self._last[1] if self._last else None,
             shape="tree",
             head_id=self._latest[1],
             timeline=[*self._timeline],
@@ -246,16 +309,21 @@ def _reply(
     )
 
 
-def _ended(exchange: Exchange) -> str | None:
-    """When the answer was there."""
-    if exchange.at is None or exchange.duration_ms is None:
-        return None
-    return times.plus_ms(exchange.at, exchange.duration_ms)
+def _ended(exchange: Exchange, began: datetime | None) -> tuple[str | None, datetime | None]:
+    """When the answer was there, as it is written and as a moment."""
+    if exchange.ended_at:
+        return exchange.ended_at, times.parse(exchange.ended_at)
+    if began is None or exchange.duration_ms is None:
+        return None, None
+    ended = times.later_by(began, exchange.duration_ms)
+    return (None, None) if ended is None else (times.written(ended), ended)
 
 
 def _difference(step: Step, kept: _Kept) -> Bag:
     """What a message says in this request that the one on the timeline does not."""
-    return difference(step.sent.raw, kept.raw, step.sent.dialect)
+    form = kept.form
+    raw = {"role": form[0], "content": form[1]} if isinstance(form, tuple) else kept.raw
+    return difference(step.sent.raw, raw, step.sent.dialect)
 
 
 def _with_changes(exchange: Exchange, system: dict[int, Bag], prompt: dict[int, Bag]) -> Bag:

@@ -113,7 +113,8 @@ def _listed(request: Fields, dialect: Dialect) -> list[Any]:
 def system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
     """The system prompt beside the messages, in whichever way; another type of it stays."""
     found: list[Sent] = []
-    for name in dict.fromkeys(("system", *dialect.system_fields)):
+    names = dialect.system_fields if "system" in dialect.system_fields else ("system", *dialect.system_fields)
+    for name in names:
         if not request.has(name):
             continue
         value = request.look(name)

@@ -24,15 +24,20 @@ class Meanings:
     def __init__(self) -> None:
         self._by_form: dict[tuple[str, bytes], int] = {}
         self._by_meaning: dict[bytes | tuple[str, str | None], int] = {}
+        self._is_hashed = False
+        self.size = 0
+        """About how many bytes all that was ever said has."""
 
     def of(self, raw: Any, language: str, meaning: Callable[[Any], Any]) -> tuple[int, Form]:
         """The number of what a value means, and its form. Each form is thought about once."""
         try:
-            form = _hash(raw)
+            data = _encode(raw)
+            form = _hash(data)
             number = self._by_form.get((language, form))
             if number is None:
                 number = self._number(meaning(raw))
                 self._by_form[language, form] = number
+                self.size += len(data)
         except RecursionError:
             # Nested too deeply to be compared: it is like no other.
             form = len(self._by_meaning).to_bytes(16, "big")
@@ -46,22 +51,41 @@ class Meanings:
         role, content = raw.get("role"), raw.get("content")
         if role.__class__ is not str or content.__class__ is not str:
             return None
+        key = _hash_of_plain(role, content) if self._is_hashed else (role, content or None)
         numbers = self._by_meaning
-        return numbers.setdefault((role, content or None), len(numbers)), (role, content)
+        count = len(numbers)
+        number = numbers.setdefault(key, count)
+        if number == count:
+            self.size += len(content)
+        return number, (role, content)
 
     def _number(self, meant: Any) -> int:
         numbers = self._by_meaning
         match meant:
             case [str(role), str() | None as text]:
-                return numbers.setdefault((role, text), len(numbers))
-        hashed = hashlib.blake2b(_encode_sorted(meant), digest_size=16).digest()
-        return numbers.setdefault(hashed, len(numbers))
+                key = _hash_of_plain(role, text) if self._is_hashed else (role, text)
+                return numbers.setdefault(key, len(numbers))
+        return numbers.setdefault(_hash(_encode_sorted(meant)), len(numbers))
+
+    def hold_no_texts(self) -> None:
+        """From now on tell texts apart by their hashes: those of a large log do not fit into memory."""
+        if not self._is_hashed:
+            self._is_hashed = True
+            self._by_meaning = {
+                key if isinstance(key, bytes) else _hash_of_plain(*key): number
+                for key, number in self._by_meaning.items()
+            }
 
 
-def _hash(raw: Any) -> bytes:
-    return hashlib.blake2b(_encode(raw), digest_size=16).digest()
+def _hash_of_plain(role: str, text: str | None) -> bytes:
+    """The hash of a role and a text; as bytes they are like no JSON, of which the other hashes are."""
+    return _hash(f"{len(role)}\0{role}\0{text or ''}".encode("utf-8", "surrogatepass"))
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def hash_of(raw: Any, form: Form) -> bytes:
     """The hash of a form, which ids are made of."""
-    return form if isinstance(form, bytes) else _hash(raw)
+    return form if isinstance(form, bytes) else _hash(_encode(raw))

@@ -19,6 +19,7 @@ from agent_journal.readers._api_calls.dialogue import Dialogue, Step, Way
 from agent_journal.readers._api_calls.exchange import Sent
 from agent_journal.readers._api_calls.meanings import Form, Meanings, hash_of
 from agent_journal.readers._api_calls.trails import LEAST_OF_WINDOW, NOTHING, Known, Trails
+from agent_journal.spill import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from agent_journal.readers._api_calls.exchange import Exchange
 
 _START = 0
+# So many bytes of dialogues are held; of more, those that did not grow for longest go to a file.
+_HELD_BYTES = 32 << 20
+# How large a call is beside what is said in it.
+_OVERHEAD = 1500
 
 
 class _End(Struct, frozen=True, gc=False):
@@ -57,6 +62,9 @@ class Stitching:
         self._ends: dict[tuple[str, str], _End] = {}
         self._items: dict[str, int] = {}
         self._trails = Trails()
+        self._shelf: Shelf | None = None
+        self._held = 0
+        self._most_held = _HELD_BYTES
         # Most requests have the system prompt and the tools of the one before.
         self._last_tools: list[Any] = []
         self._last_offer: list[int] = []
@@ -65,6 +73,7 @@ class Stitching:
 
     def add(self, exchange: Exchange) -> None:
         """Take in the next exchange."""
+        size = self._meanings.size
         start = self._start(exchange)
         known = self._known(exchange) if start is _BEGINNING else NOTHING
         steps, places = self._steps(exchange, known.start or start.place, known)
@@ -81,11 +90,33 @@ class Stitching:
         replies, next_place = self._replies(exchange, end)
         tools = self._tools(exchange)
         way = Way(name, self._system(exchange), steps, replies, tools, start.message_id, known)
+        self._hold(dialogue, exchange.index, _OVERHEAD + self._meanings.size - size)
         added = dialogue.add(exchange, way)
         self._remember(exchange, _End(next_place, dialogue, added.leaf_id))
         if steps and start is _BEGINNING:
             messages = [*known.messages, *exchange.prompt.messages[len(known.messages) :]]
             self._trails.add(Known(steps, messages, places, added.ids, added.changed, dialogue, known.start))
+
+    def _hold(self, dialogue: Dialogue, index: int, size: int) -> None:
+        """Make room for a dialogue that grows."""
+        self._held += size + (dialogue.size if dialogue.fetch() else 0)
+        dialogue.size += size
+        dialogue.index = index
+        if self._held > self._most_held:
+            self._put_away(dialogue)
+
+    def _put_away(self, growing: Dialogue) -> None:
+        """Put the dialogues away that did not grow for longest."""
+        self._meanings.hold_no_texts()
+        self._shelf = self._shelf or Shelf()
+        held = [each for each in self._dialogues if not each.is_away and each is not growing]
+        for dialogue in sorted(held, key=lambda each: each.index):
+            self._held -= dialogue.size
+            if not dialogue.put_away(self._shelf):
+                dialogue.size = 0  # it stays, whatever is held
+            if self._held < _HELD_BYTES // 2:
+                break
+        self._most_held = max(_HELD_BYTES, 2 * self._held)
 
     def _known(self, exchange: Exchange) -> Known:
         """What a request repeats of a recent one."""
@@ -211,9 +242,13 @@ class Stitching:
         return made, True
 
     def conversations(self) -> Iterator[Conversation]:
-        """The dialogues in the order of their first requests."""
-        for dialogue in self._dialogues:
-            yield dialogue.conversation()
+        """The dialogues in the order of their first requests; this ends it."""
+        for index in (self._places, self._ended, self._ends, self._items):
+            index.clear()
+        self._meanings, self._trails = Meanings(), Trails()
+        self._dialogues.reverse()
+        while self._dialogues:
+            yield self._dialogues.pop().conversation()
 
 
 def _same(values: list[Any], before: list[Any]) -> bool:

@@ -95,6 +95,8 @@ def _common(before: list[Any], prompt: list[Any]) -> int:
 
 
 def _part(trail: Known, first: int, count: int) -> Known:
+    if not first and count == len(trail.steps):
+        return trail
     end = first + count
     return Known(
         trail.steps[first:end],

@@ -29,7 +29,11 @@ INFO = ReaderInfo(
     config_key="aider",
     env=("AJ_AIDER_PATH", "AIDER_CHAT_HISTORY_FILE", "AIDER_LLM_HISTORY_FILE", "AIDER_ANALYTICS_LOG"),
     # It writes where it is started: the current folder is looked at, and those that other histories name.
-    homes=tuple(f"./{name}" for name in _HISTORIES),
+    # The variables hold names for the same folders, or paths.
+    homes=(
+        *(f"./{name}" for name in _HISTORIES),
+        *("%AIDER_CHAT_HISTORY_FILE%", "%AIDER_LLM_HISTORY_FILE%", "%AIDER_ANALYTICS_LOG%"),
+    ),
     in_projects=_HISTORIES,
     companions=("*/.aider.input.history",),
     tool_kinds={"edit": "edit", "write": "write", "run": "shell"},

@@ -6,57 +6,77 @@ model, unless an editor has cut white space from the ends of lines; then what st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Speaker = Literal["person", "aider", "model"]
+Stretch: TypeAlias = tuple[Speaker, int, int]
+"""Who wrote some lines, and where they begin and end, without the last line feed."""
 _TYPED, _PRINTED, _END = "####", ">", "  "
-_MARKS = ("#", ">")
 # What Aider prints and no model quotes.
 _KNOWN = ("> Tokens: ", "> Applied edit to ", "> Commit ", "> Aider v", "> Main model: ", "> Add ")
+_ENDED = re.compile(rb"^(?:####|>).*  $", re.MULTILINE)
+# Behind empty lines: lines of one kind, as many as stand together, or a line that only a model writes. The
+# group that matches tells who wrote them.
+_TOGETHER = re.compile(rb"\n*+(?:((?:####.*  \n){1,1000})|((?:>.*  \n){1,1000})|(?=([!-~](?<![#>])))|)")
+_SPEAKERS: tuple[Speaker, ...] = ("person", "aider", "model")
+# What ends an answer: a line that is marked and ended, or known.
+_BEHIND_ANSWER = re.compile(
+    rf"\n(?:####.*  (?:\n|\Z)|>(?: (?:{'|'.join(known[2:] for known in _KNOWN)})|.*  (?:\n|\Z)))".encode()
+)
 
 
 class Block(NamedTuple):
-    """Lines of one speaker, without the marks before them; `line` is where they begin in the session."""
+    """Lines of one speaker, without the marks before them."""
 
     speaker: Speaker
     text: str
-    line: int
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a session in their order. Empty lines between them belong to nobody."""
-    lines = text.split("\n")
-    has_ends = any(line.endswith(_END) and line.startswith((_TYPED, _PRINTED)) for line in lines)
-    teller = _Strict() if has_ends else _Lenient()
+def blocks(text: bytes, at: int = 0) -> list[Block]:
+    """The blocks of a session, from a place on, in their order. Empty lines between them belong to nobody.
+
+    It is searched as UTF-8, for most sessions have a character somewhere that makes their text twice as wide;
+    bytes that are not UTF-8 raise `UnicodeDecodeError`.
+    """
+    has_ends = _ENDED.search(text, at) is not None
+    found: list[Block | None] = []
     speaker: Speaker = "model"
-    start = 0
-    held: list[str] = []
-    for number, line in enumerate(lines, 1):
-        now = teller.speaker(line)
-        if now != speaker and held:
-            yield from _block(speaker, held, start)
-            held = []
-        if not held:
-            start = number
-        speaker = now
-        held.append(line if now == "model" else _unmarked(line, now))
-    yield from _block(speaker, held, start)
+    start, last = at, at - 1
+    for now, begin, end in _Strict().stretches(text, at) if has_ends else _Lenient().stretches(text, at):
+        if now != speaker or (begin != last + 1 and now != "model"):
+            found.append(_block(text, speaker, start, last))
+            speaker, start = now, begin
+        last = end
+    found.append(_block(text, speaker, start, last))
+    return [block for block in found if block is not None]
 
 
-def _block(speaker: Speaker, lines: list[str], start: int) -> Iterator[Block]:
+def _block(text: bytes, speaker: Speaker, start: int, end: int) -> Block | None:
+    if end < start:
+        return None
+    lines = text[start:end]
     if speaker != "model":
-        yield Block(speaker, "\n".join(lines), start)
-    elif said := "\n".join(lines).strip("\n").rstrip():
-        yield Block(speaker, said, start + next(place for place, line in enumerate(lines) if line.strip()))
+        return Block(speaker, _unmarked(lines.decode(), _TYPED if speaker == "person" else _PRINTED))
+    answer = lines.lstrip(b"\n").rstrip().decode().rstrip()
+    return Block(speaker, answer) if answer else None
 
 
-def _unmarked(line: str, speaker: Speaker) -> str:
-    mark = _TYPED if speaker == "person" else _PRINTED
-    plain = line.removesuffix(_END)
-    return plain.removeprefix(mark).removeprefix(" ") if plain.startswith(mark) else plain
+def _unmarked(lines: str, mark: str) -> str:
+    if lines.startswith(f"{mark} ") and lines.endswith(_END):
+        plain = lines[len(mark) + 1 : -len(_END)].replace(f"{_END}\n{mark} ", "\n")
+        if f"\n{mark}" not in plain and " \n" not in plain:
+            return plain
+    return _unmarked_one_by_one(lines, mark)
+
+
+def _unmarked_one_by_one(lines: str, mark: str) -> str:
+    plain = [line[:-2] if line[-2:] == _END else line for line in lines.split("\n")]
+    size = len(mark)
+    return "\n".join([line[size:].removeprefix(" ") if line[:size] == mark else line for line in plain])
 
 
 class _Strict:
@@ -70,18 +90,58 @@ class _Strict:
         self._is_open = False
         self._is_free = True
 
-    def speaker(self, line: str) -> Speaker:
-        """Who wrote a line, given those before it."""
-        if self._last == "model" and line[:1] not in _MARKS and not self._is_open:
-            return "model"  # as most lines are
+    def stretches(self, text: bytes, at: int) -> Iterator[Stretch]:
+        """Who wrote the lines, as many at once as tell themselves; empty lines may be left out."""
+        while at <= len(text):
+            stretch = self._stretch(text, at)
+            yield stretch
+            at = stretch[2] + 1
+
+    def _stretch(self, text: bytes, at: int) -> Stretch:
+        """Who wrote the line that begins here, and those behind it that are surely of the same."""
+        if self._last == "model":
+            if (end := _end_of_answer(text, at)) >= at:
+                return "model", at, end
+        elif self._is_open and (end := self._end_of_output(text, at)) >= at:
+            return "aider", at, end
+        if (together := _TOGETHER.match(text, at)) and (group := together.lastindex):
+            return self._together(text, together.start(group), together.end(), _SPEAKERS[group - 1])
+        if together and together.end() > at:
+            self._is_free = True
+            return "model", at, together.end() - 1
+        end = text.find(b"\n", at)
+        end = end if end >= 0 else len(text)
+        return self._speaker(text[at:end].decode()), at, end
+
+    def _together(self, text: bytes, start: int, end: int, speaker: Speaker) -> Stretch:
+        """The lines between these places, which tell who wrote them; an answer goes on behind its first."""
+        self._is_open = self._is_free = False
+        if speaker != "model":
+            self._last = speaker
+            return speaker, start, end - 1
+        # What stands behind an answer tells by itself who wrote it: whoever spoke last, it was no model.
+        self._last = "aider"
+        return speaker, start, _end_of_answer(text, start)
+
+    def _end_of_output(self, text: bytes, at: int) -> int:
+        """The end of the line that ends an output, or of the last one before a prompt."""
+        end = text.find(b"  \n", at)
+        end = end + len(_END) if end >= 0 else len(text)
+        last = text.rfind(b"\n", 0, end) + 1
+        is_ended = text.endswith(b"  ", last, end)
+        if is_ended and text.startswith(b"####", last):
+            return last - 1
+        self._is_open = not is_ended
+        return end
+
+    def _speaker(self, line: str) -> Speaker:
+        """Who wrote a line that does not tell it by itself, given those before it."""
         is_free, self._is_free = self._is_free, False
         is_ended = line.endswith(_END)
         if line.startswith(_TYPED) and is_ended:
             self._last, self._is_open = "person", False
         elif line.startswith(_PRINTED) and (is_ended or line.startswith(_KNOWN)):
             self._last, self._is_open = "aider", not is_ended
-        elif self._is_open:
-            self._is_open = not is_ended
         elif not line.strip():
             self._is_free = True
             return "model"
@@ -92,6 +152,12 @@ class _Strict:
         return self._last
 
 
+def _end_of_answer(text: bytes, at: int) -> int:
+    """The end of the last line before one that is no model's; the place before this one if it is such."""
+    behind = _BEHIND_ANSWER.search(text, max(at - 1, 0))
+    return behind.start() if behind else len(text)
+
+
 class _Lenient:
     """Tells by what stands before: marks count behind an empty line and behind marks of their like."""
 
@@ -99,7 +165,13 @@ class _Lenient:
         self._last: Speaker = "aider"
         self._is_free = True
 
-    def speaker(self, line: str) -> Speaker:
+    def stretches(self, text: bytes, at: int) -> Iterator[Stretch]:
+        """Who wrote each line."""
+        for line in text[at:].split(b"\n"):
+            yield self._speaker(line.decode()), at, at + len(line)
+            at += len(line) + 1
+
+    def _speaker(self, line: str) -> Speaker:
         """Who wrote a line, given those before it."""
         if line.startswith("#### ") and (self._is_free or self._last == "person"):
             self._last = "person"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal import ids, times, tree
 from agent_journal.errors import UnreadableSource
-from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult
+from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers.aider import printed, said
 from agent_journal.readers.aider.blocks import Block, blocks
@@ -26,14 +27,17 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 # A session larger than this is not read: a day of work is a few megabytes.
 _LARGEST = 128 << 20
+# So many characters tell a session of which it is not known when it began.
+_BEGINNING = 200
 _COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
 
 
 class Piece(NamedTuple):
-    """The text of a session with the line it begins at, and when it began, as written."""
+    """What a session says and how that begins, with the line it begins at, and when it did, as written."""
 
     started: str | None
-    text: str
+    beginning: str
+    blocks: list[Block]
     line: int
 
 
@@ -64,16 +68,27 @@ def _pieces(source: Source, note: Notes) -> Iterator[Piece]:
     """The sessions one after the other; what is before the first heading has lost its own."""
     line = 0  # the line feed that is put before the file begins no line of it
     for place, data in enumerate(_stretches(source, note)):
-        text = data.decode("utf-8", "replace")
-        if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
+        text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+        try:
+            piece = _piece(text, line)
+        except UnicodeDecodeError:
             note(Kind.BAD_ENCODING, line, "not UTF-8")
-        text = text.replace("\r\n", "\n")
+            piece = _piece(text.decode("utf-8", "replace").encode(), line)
         if place:
-            heading, _, rest = text.partition("\n")
-            yield Piece(heading.strip(), rest, line)
-        elif text.strip():
-            yield Piece(None, text.removeprefix("\n").removeprefix("\ufeff"), 1)
-        line += text.count("\n")
+            yield piece
+        elif piece.blocks:
+            yield piece._replace(started=None, line=1)
+        line += data.count(b"\n")
+
+
+def _piece(text: bytes, line: int) -> Piece:
+    end = text.find(b"\n")
+    end = end if end >= 0 else len(text)
+    start = end + 1
+    if not line and text.startswith(BOM_UTF8, start):
+        start += len(BOM_UTF8)
+    beginning = text[start : start + 4 * _BEGINNING].decode("utf-8", "ignore")[:_BEGINNING]
+    return Piece(text[:end].decode().strip(), beginning, blocks(text, start), line)
 
 
 def _stretches(source: Source, note: Notes) -> Iterator[bytes]:
@@ -103,8 +118,8 @@ class _Session:
         self._prompts = prompts
         self._note = note
         self._at = times.moment(piece.started) if piece.started else None
-        self._blocks = [*blocks(piece.text)]
-        key = piece.started or piece.text[:200]
+        self._blocks = piece.blocks
+        key = piece.started or piece.beginning
         told[key] += 1
         self._id = ids.made(SOURCE, key, self._first_line(), told[key])
         self._timeline: list[Message | Event] = []
@@ -118,13 +133,13 @@ class _Session:
         """The session; None if there is nothing in a stretch without a heading."""
         if self._piece.started is not None and self._at is None:
             self._note(Kind.BAD_TIME, self._piece.line, f"{self._piece.started[:60]!r}")
-        for block in self._blocks:
-            if block.speaker == "person":
-                self._typed(block)
-            elif block.speaker == "aider":
-                self._printed(block)
+        for speaker, text in self._blocks:
+            if speaker == "person":
+                self._typed(text)
+            elif speaker == "aider":
+                self._printed(text)
             else:
-                self._said(block)
+                self._said(text)
         if self._piece.started is None and not self._timeline:
             return None
         return Conversation(
@@ -154,37 +169,44 @@ class _Session:
     def _new_id(self) -> str:
         return ids.made(self._id, len(self._timeline))
 
-    def _typed(self, block: Block) -> None:
-        at = self._prompts.time_of(block.text, self._last_at)
+    def _typed(self, text: str) -> None:
+        at = self._prompts.time_of(text, self._last_at)
         self._last_at = at or self._last_at
-        command = _COMMAND.match(block.text)
+        command = _COMMAND.match(text)
         self._command = command[1] if command else None
-        self._add(Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=block.text)]))
+        self._timeline.append(
+            Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=text)])
+        )
 
-    def _said(self, block: Block) -> None:
+    def _said(self, text: str) -> None:
         message_id = self._new_id()
-        parts = said.parts(block.text, message_id)
+        parts = said.parts(text, message_id)
         self._open.clear()  # edits are made, or not, before the model goes on
         for part in parts:
             if isinstance(part, ToolCall):
                 self._open.setdefault(str(part.input["file"]), []).append(part)
-        is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == block.text
-        self._add(
+        is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == text
+        self._timeline.append(
             Message(
                 id=message_id,
                 made_id=True,
                 role="assistant",
                 model=self._model,
                 parts=parts,
-                native=None if is_plain else block.text,
+                native=None if is_plain else text,
             )
         )
 
-    def _printed(self, block: Block) -> None:
+    def _printed(self, text: str) -> None:
         """Output: what has a place of its own goes there, the rest is a message of Aider or of a command."""
+        if not printed.tells(text):
+            self._flush([text])
+            return
         held: list[str] = []
-        for line in _with_costs(block.text.split("\n")):
-            if printed.is_usage(line) and self._spent(line):
+        lines = text.split("\n")
+        for line in _with_costs(lines) if "\nCost: " in text else lines:
+            usage = printed.usage(line) if line.startswith("Tokens: ") else None
+            if usage is not None and self._spent(usage):
                 continue
             fact = printed.fact(line)
             if fact is None or not self._told(fact, line, held):
@@ -192,7 +214,7 @@ class _Session:
         self._flush(held)
 
     def _flush(self, held: list[str]) -> None:
-        text = "\n".join(held).strip("\n")
+        text = "\n".join(held).strip("\n") if held else ""
         held.clear()
         if not text.strip():
             return
@@ -200,14 +222,18 @@ class _Session:
             result = ToolResult(
                 name="run", output=text, extra={"command": self._command} if self._command else {}
             )
-            self._add(Message(id=self._new_id(), made_id=True, role="tool", parts=[result]))
+            self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=[result]))
             self._command = None
         else:
-            self._add(Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)]))
+            self._timeline.append(
+                Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)])
+            )
 
     def _told(self, fact: printed.Fact, line: str, held: list[str]) -> bool:
         """Put a fact where it belongs; whether its line is told by that."""
         match fact.kind:
+            case "edit":
+                return self._edited(fact.value, line, held)
             case "model":
                 self._model = fact.value
                 self._facts.setdefault("model", fact.value)
@@ -221,10 +247,8 @@ class _Session:
             case "commit":
                 self._flush(held)
                 data = {"commit": fact.value, "message": fact.more or ""}
-                self._add(Event(id=self._new_id(), made_id=True, name="commit", data=data))
+                self._timeline.append(Event(id=self._new_id(), made_id=True, name="commit", data=data))
                 return True
-            case "edit":
-                return self._edited(fact.value, line, held)
         return False
 
     def _edited(self, file: str, line: str, held: list[str]) -> bool:
@@ -234,24 +258,21 @@ class _Session:
             return False
         self._flush(held)
         results = [ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls]
-        self._add(Message(id=self._new_id(), made_id=True, role="tool", parts=[*results]))
+        self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=[*results]))
         return True
 
-    def _spent(self, line: str) -> bool:
+    def _spent(self, usage: Usage) -> bool:
         """Put tokens with the last answer that has none yet."""
         for place in range(len(self._timeline) - 1, -1, -1):
             entry = self._timeline[place]
             if isinstance(entry, Message) and entry.role == "assistant":
                 if entry.usage is not None:
                     return False
-                self._timeline[place] = replace(entry, usage=printed.usage(line))
+                self._timeline[place] = replace(entry, usage=usage)
                 return True
             if isinstance(entry, Message) and entry.role == "user":
                 return False
         return False
-
-    def _add(self, entry: Message | Event) -> None:
-        self._timeline.append(entry)
 
 
 def _with_costs(lines: list[str]) -> Iterator[str]:

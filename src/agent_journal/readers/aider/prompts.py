@@ -23,7 +23,7 @@ class Prompts:
 
     def time_of(self, prompt: str, not_before: str | None) -> str | None:
         """The first moment, not before another, at which a prompt was typed; each is given out once."""
-        typed = self._at.get(prompt.strip())
+        typed = self._at.get(prompt.strip()) if self._at else None
         while typed:
             at = typed.popleft()
             if not_before is None or at >= not_before:

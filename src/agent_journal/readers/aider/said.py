@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Literal
 
 from agent_journal.model import Part, Reasoning, Text, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SEARCH, _MIDDLE, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
+_SEARCH = "<<<<<<< SEARCH"
+_MIDDLE = re.compile(r"\n={7}[^\S\n]*(?=\n|\Z)")
+_REPLACE = re.compile(r"\n>{7} REPLACE[^\S\n]*(?=\n|\Z)")
+_THOUGHT = "► **THINKING**"
 _THINKING = re.compile(r"(?:\A|\n)-{4,}\n+► \*\*THINKING\*\*\n")
 _ANSWER = re.compile(r"\n-{4,}\n+► \*\*ANSWER\*\*(?:\n|\Z)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|<[a-z]+>)\s*[\w+#.-]*\s*\Z")
@@ -22,28 +23,17 @@ _LONGEST_NAME = 300
 
 def parts(text: str, name: str) -> list[Part]:
     """The parts of an answer; edits are called by the name of the message and their number."""
-    return [*_numbered(text, name)]
-
-
-def _numbered(text: str, name: str) -> Iterator[Part]:
-    count = 0
-    for part in _thoughts(text):
-        if isinstance(part, Reasoning):
-            yield part
-            continue
-        for piece in _edits(part.text):
-            if isinstance(piece, ToolCall):
-                count += 1
-                yield replace(piece, call_id=f"{name}-{count}")
-            else:
-                yield piece
+    found: list[Part] = []
+    for part in _thoughts(text) if _THOUGHT in text else (Text(text=text),):
+        if isinstance(part, Reasoning) or _SEARCH not in part.text:
+            found.append(part)
+        else:
+            _add_edits(part.text, name, found)
+    return found
 
 
 def _thoughts(text: str) -> Iterator[Text | Reasoning]:
     """The answer, and the thoughts that stand before it under a line of their own."""
-    if "► **THINKING**" not in text:
-        yield from _text(text)
-        return
     start = 0
     while thinking := _THINKING.search(text, start):
         yield from _text(text[start : thinking.start()])
@@ -54,65 +44,78 @@ def _thoughts(text: str) -> Iterator[Text | Reasoning]:
     yield from _text(text[start:])
 
 
-def _text(text: str) -> Iterator[Text]:
-    if text.strip():
-        yield Text(text=text.strip("\n"))
+def _text(text: str) -> list[Text]:
+    return [Text(text=text.strip("\n"))] if text and not text.isspace() else []
 
 
-def _edits(text: str) -> Iterator[Text | ToolCall]:
-    """The text, cut where blocks say what to search for in a file and what to put there."""
-    if _SEARCH not in text:
-        yield Text(text=text)
-        return
-    lines = text.split("\n")
-    kept = place = 0
+def _add_edits(text: str, name: str, found: list[Part]) -> None:
+    """Add the text, cut where blocks say what to search for in a file and what to put there."""
+    kept = 0
+    number = sum(isinstance(part, ToolCall) for part in found)
     file: str | None = None
-    while place < len(lines):
-        block = _block(lines, place)
-        if block is None:
-            place += 1
-            continue
-        search, put, end = block
-        file = _file(lines, kept, place) or file
+    for start, search, put, end in _blocks(text):
+        edge = max(kept, start - 1)
+        above = _above(text, kept, edge)
         # The fence around a block goes with it: what is left must be whole Markdown.
-        fence = lines[place - 1] if place > kept and _FENCE.match(lines[place - 1]) else None
-        yield from _text("\n".join(lines[kept : place if fence is None else place - 1]))
-        yield ToolCall(
-            name="edit" if search else "write",
-            input={"file": file, "search": search, "replace": put},
-            kind="edit" if search else "write",
-            extra={} if fence is None else {"fence": fence},
+        fence = above.pop() if _FENCE.match(above[-1]) else ""
+        file = _file(above) or file
+        found += _text(text[kept : edge - len(fence)])
+        number += 1
+        kind: Literal["edit", "write"] = "edit" if search else "write"
+        found.append(
+            ToolCall(
+                name=kind,
+                call_id=f"{name}-{number}",
+                input={"file": file, "search": search, "replace": put},
+                kind=kind,
+                extra={"fence": fence} if fence else {},
+            )
         )
-        kept = place = end + 1 if end < len(lines) and _CLOSING.match(lines[end]) else end
-    yield from _text("\n".join(lines[kept:]))
+        kept = _behind_fence(text, end)
+    found += _text(text[kept:])
 
 
-def _block(lines: list[str], place: int) -> tuple[str, str, int] | None:
-    """What to search for, what to put there, and the place behind, if a whole block begins here."""
-    if not lines[place].startswith(_SEARCH):
-        return None
-    middle = _find(lines, _MIDDLE, place + 1)
-    end = None if middle is None else _find(lines, _REPLACE, middle + 1)
-    if middle is None or end is None:
-        return None
-    return "\n".join(lines[place + 1 : middle]), "\n".join(lines[middle + 1 : end]), end + 1
+def _above(text: str, start: int, end: int) -> list[str]:
+    """The last three lines between two places, or as many as there are."""
+    at = end
+    for _ in range(3):
+        at = text.rfind("\n", start, at)
+        if at < 0:
+            return text[start:end].split("\n")
+    return text[at + 1 : end].split("\n")
 
 
-def _find(lines: list[str], mark: str, start: int) -> int | None:
-    for place in range(start, len(lines)):
-        if lines[place].rstrip() == mark:
-            return place
-        if lines[place].startswith(_SEARCH):
-            return None
-    return None
+def _blocks(text: str) -> Iterator[tuple[int, str, str, int]]:
+    """Where each whole block begins, what to search for, what to put there, and the place behind it."""
+    at = 0 if text.startswith(_SEARCH) else _next(text, 0)
+    while at < len(text):
+        # A block that is not whole ends where the next begins.
+        following = _next(text, at)
+        middle = _MIDDLE.search(text, at, following)
+        end = _REPLACE.search(text, middle.end(), following) if middle else None
+        if middle and end:
+            first = text.index("\n", at) + 1
+            yield at, text[first : middle.start()], text[middle.end() + 1 : end.start()], end.end() + 1
+        at = following
 
 
-def _file(lines: list[str], first: int, place: int) -> str | None:
+def _next(text: str, at: int) -> int:
+    """Where the line of the next block begins; the end if there is none."""
+    found = text.find(f"\n{_SEARCH}", at)
+    return len(text) if found < 0 else found + 1
+
+
+def _behind_fence(text: str, at: int) -> int:
+    """The place behind the line that closes a fence, if there is one here."""
+    end = text.find("\n", at)
+    line = text[at:] if end < 0 else text[at:end]
+    return at + len(line) + 1 if at <= len(text) and _CLOSING.match(line) else at
+
+
+def _file(lines: list[str]) -> str | None:
     """The name of the file, which stands above the block, outside or inside of its fence."""
-    for line in reversed(lines[max(first, place - 3) : place]):
+    for line in reversed(lines):
         name = line.strip().strip("`*:# ")
-        if name and not _FENCE.match(line) and len(name) < _LONGEST_NAME and " " not in name:
-            return name
         if name and not _FENCE.match(line):
-            return None
+            return name if len(name) < _LONGEST_NAME and " " not in name else None
     return None

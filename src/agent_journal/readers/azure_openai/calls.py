@@ -23,7 +23,7 @@ from agent_journal.readers._api_calls.exchange import (
     take_repeated,
 )
 from agent_journal.readers.azure_openai import bodies
-from agent_journal.readers.azure_openai.columns import Row, glance
+from agent_journal.readers.azure_openai.columns import Row, glance, layout
 from agent_journal.readers.azure_openai.names import (
     CORRELATION,
     DEPLOYMENT,
@@ -41,7 +41,6 @@ from agent_journal.readers.azure_openai.names import (
     TIMES,
     TOKENS,
     VERSION,
-    spelled,
 )
 from agent_journal.readers.azure_openai.usual import Pieces, joined
 
@@ -124,7 +123,11 @@ def _in_sequence(placed: list[Placed], note: Notes) -> list[Placed]:
 
 
 def _sequence(row: Placed) -> tuple[bool, int]:
-    value = glance(row.values, spelled(tuple(row.values)), SEQUENCE)
+    known = layout(tuple(row.values))
+    if known.is_nested:
+        value = glance(row.values, known.columns, SEQUENCE)
+    else:
+        value = row.values[known.sequence[0]] if known.sequence else None
     if value.__class__ is str and value.isascii() and value.isdigit():
         value = int(value[:9])
     return (False, value) if value.__class__ is int else (True, 0)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import jsonstream, times
 from agent_journal.fields import Fields
 from agent_journal.notes import Notes
-from agent_journal.readers.azure_openai.names import NESTED, spelled
+from agent_journal.readers.azure_openai.names import IDS, NESTED, SEQUENCE, TIMES, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,26 @@ if TYPE_CHECKING:
 
 _MOST_DIGITS = 18
 _NESTED = frozenset(NESTED)
+
+
+class Layout(NamedTuple):
+    """How the columns of a row are spelled, and those that are looked at before it is taken apart."""
+
+    columns: dict[str, str]
+    is_nested: bool
+    times: tuple[str, ...]
+    ids: tuple[str, ...]
+    sequence: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def layout(columns: tuple[str, ...]) -> Layout:
+    """The layout of a row that has these columns; a log has few of them."""
+    found = spelled(columns)
+    times, ids, sequence = (
+        tuple(found[name] for name in names if name in found) for names in (TIMES, IDS, (SEQUENCE,))
+    )
+    return Layout(found, not _NESTED.isdisjoint(found), times, ids, sequence)
 
 
 def glance(values: dict[str, Any], columns: dict[str, str], name: str) -> Any:
@@ -156,8 +176,8 @@ def moment(value: Any) -> str | None:
     return _written(value) if value.__class__ is str else times.moment(value)
 
 
-# The rows of a call mostly have the same time.
-@lru_cache(maxsize=8)
+# The rows of a call mostly have the same time, which is asked for again when they are taken apart.
+@lru_cache(maxsize=4096)
 def _written(text: str) -> str | None:
     """A time as a text; the portal's CSV has it as people in the United States write it."""
     at = times.moment(text)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
 from agent_journal.notes import Kind
-from agent_journal.readers.azure_openai.columns import glance, moment
-from agent_journal.readers.azure_openai.names import IDS, TIMES, spelled
+from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment
+from agent_journal.readers.azure_openai.names import IDS, TIMES
 from agent_journal.readers.azure_openai.rows import Placed
 from agent_journal.spill import Grouped, flat_size
 
@@ -24,9 +24,9 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
     grouped = Grouped()
     at = 0
     for place, row in enumerate(rows):
-        columns = spelled(tuple(row.values))
-        at = _time(row.values, columns) or at
-        group, size = _id(row.values, columns) or f"\0{place}", flat_size(row.values)
+        known = layout(tuple(row.values))
+        at = _time(row.values, known) or at
+        group, size = _id(row.values, known) or f"\0{place}", flat_size(row.values)
         if size is not None:
             grouped.add_whole(group, at, row, size)
             continue
@@ -38,21 +38,27 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
         yield [value if value.__class__ is Placed else Placed(*value) for value in values]
 
 
-def _time(values: Bag, columns: dict[str, str]) -> int | None:
+def _time(values: Bag, known: Layout) -> int | None:
     """The first time that a row states."""
-    for name in TIMES:
-        if found := _epoch_ms(glance(values, columns, name)):
+    for value in _seen(values, known, TIMES, known.times):
+        if found := _epoch_ms(value):
             return found
     return None
 
 
-def _id(values: Bag, columns: dict[str, str]) -> str | None:
+def _id(values: Bag, known: Layout) -> str | None:
     """What a row has in common with the others of its call."""
-    for name in IDS:
-        found = glance(values, columns, name)
-        if found.__class__ is str:
-            return found
+    for value in _seen(values, known, IDS, known.ids):
+        if value.__class__ is str:
+            return value
     return None
+
+
+def _seen(values: Bag, known: Layout, names: tuple[str, ...], columns: tuple[str, ...]) -> list[Any]:
+    """The values of some columns, which stay."""
+    if known.is_nested:
+        return [glance(values, known.columns, name) for name in names]
+    return [values[column] for column in columns]
 
 
 def _epoch_ms(value: Any) -> int | None:

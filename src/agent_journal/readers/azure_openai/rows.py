@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # The Azure CLI prints every value as Python does, and puts the table's name before the columns.
 _PRINTED_BY = "TableName"
 _PRINTED_NULL = "None"
+_HOLDERS = frozenset({"tables", *WRAPPERS})
 
 
 class Placed(NamedTuple):
@@ -34,7 +35,9 @@ def rows(source: Source, note: Notes) -> Iterator[Placed]:
             yield Placed(f"line {number}", {name: value for name, value in row.items() if value})
         return
     for where, value in jsonstream.values(source, note):
-        if value.__class__ is dict:
+        if value.__class__ is dict and _HOLDERS.isdisjoint(value):
+            yield Placed(where, _stated(value))
+        elif value.__class__ is dict:
             yield from _rows_in(value, where, note)
         else:
             note(Kind.BAD_RECORD, where, f"a row is {type(value).__name__}")

@@ -6,6 +6,7 @@ So nothing can be lost here, and both ways make the same call of the same rows.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.readers.azure_openai.columns import moment
@@ -52,24 +53,32 @@ class Joined(NamedTuple):
     response: Pieces | None
 
 
+class _Usual(NamedTuple):
+    """What the columns of a usual row are."""
+
+    time: str
+    sequence: str | None
+    sides: tuple[tuple[str, str], ...]
+    is_counting: bool
+
+
 def joined(rows: list[Placed]) -> Joined | None:
     """The usual rows of one call, in their sequence; None of all others."""
     told: Bag = {}
     sides: dict[str, Pieces] = {}
     counting = 0
     for where, values in rows:
-        columns = spelled(tuple(values))
-        if not _UNUSUAL.isdisjoint(columns) or len(columns) < len(values):
+        usual = _usual(tuple(values))
+        if usual is None or usual.time not in rows[0].values:
             return None
         beside = dict(values)
-        if SEQUENCE in columns and beside.pop(columns[SEQUENCE]).__class__ is not int:
+        if usual.sequence is not None and beside.pop(usual.sequence).__class__ is not int:
             return None
-        for side in (REQUEST_SIDE, RESPONSE_SIDE):
-            if side in columns:
-                sides.setdefault(side, Pieces([], where)).values.append(beside.pop(columns[side]))
-        counting += not _TOKENS.isdisjoint(columns)
+        for side, column in usual.sides:
+            sides.setdefault(side, Pieces([], where)).values.append(beside.pop(column))
+        counting += usual.is_counting
         together = told | beside
-        if not _has_time_of(rows[0], columns) or together != beside | told:
+        if together != beside | told:
             return None
         told = together
     if not sides or counting > 1 or not _is_usual(told):
@@ -77,10 +86,15 @@ def joined(rows: list[Placed]) -> Joined | None:
     return Joined(Placed(rows[0].where, told), sides.get(REQUEST_SIDE), sides.get(RESPONSE_SIDE))
 
 
-def _has_time_of(first: Placed, columns: dict[str, str]) -> bool:
-    """Whether a row states one time, in the same column as the first."""
+@lru_cache(maxsize=1024)
+def _usual(names: tuple[str, ...]) -> _Usual | None:
+    """What columns of these names are; None if there is an unusual one, or not one time."""
+    columns = spelled(names)
     stated = [columns[name] for name in TIMES if name in columns]
-    return len(stated) == 1 and stated[0] in first.values
+    if not _UNUSUAL.isdisjoint(columns) or len(columns) < len(names) or len(stated) != 1:
+        return None
+    sides = tuple((side, columns[side]) for side in (REQUEST_SIDE, RESPONSE_SIDE) if side in columns)
+    return _Usual(stated[0], columns.get(SEQUENCE), sides, not _TOKENS.isdisjoint(columns))
 
 
 def _is_usual(told: Bag) -> bool:

@@ -35,12 +35,16 @@ INFO = ReaderInfo(
     config_key="codex",
     env=("AJ_CODEX_PATH", "CODEX_HOME"),
     # The same folder on Linux, macOS and Windows.
-    homes=(
-        "~/.codex/sessions/**/rollout-*.jsonl",
-        "~/.codex/sessions/**/rollout-*.jsonl.zst",
-        "~/.codex/archived_sessions/rollout-*.jsonl",
-        "~/.codex/archived_sessions/rollout-*.jsonl.zst",
-        "~/.codex/sessions/rollout-*.json",
+    homes=tuple(
+        f"{home}/{place}"
+        for home in ("~/.codex", "%CODEX_HOME%")
+        for place in (
+            "sessions/**/rollout-*.jsonl",
+            "sessions/**/rollout-*.jsonl.zst",
+            "archived_sessions/rollout-*.jsonl",
+            "archived_sessions/rollout-*.jsonl.zst",
+            "sessions/rollout-*.json",
+        )
     ),
     companions=("*/session_index.jsonl",),
     tool_kinds=TOOL_KINDS,

@@ -29,10 +29,14 @@ INFO = ReaderInfo(
     config_key="continue",
     env=("AJ_CONTINUE_PATH", "CONTINUE_GLOBAL_DIR"),
     # The same folder on Linux, macOS and Windows.
-    homes=(
-        "~/.continue/sessions",
-        "~/.continue/dev_data/*/chatInteraction.jsonl",
-        "~/.continue/dev_data/*/editInteraction.jsonl",
+    homes=tuple(
+        f"{home}/{place}"
+        for home in ("~/.continue", "%CONTINUE_GLOBAL_DIR%")
+        for place in (
+            "sessions/",
+            "dev_data/*/chatInteraction.jsonl",
+            "dev_data/*/editInteraction.jsonl",
+        )
     ),
     companions=("*/.continue/config.yaml", "*/.continue/config.json", "*/dev_data/devdata.sqlite"),
     tool_kinds=TOOL_KINDS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import ReaderInfo, Retention
 from agent_journal.readers.gemini_cli.names import TOOL_KINDS
 from agent_journal.readers.gemini_cli.signs import CHECKPOINT, DOCUMENT, LOG, PROMPTS, version_of
 from agent_journal.records import RecordForm
@@ -30,12 +30,16 @@ INFO = ReaderInfo(
     config_key="gemini_cli",
     env=("AJ_GEMINI_PATH", "GEMINI_CLI_HOME"),
     # The same below a person's folder on Linux, macOS and Windows.
-    homes=(
-        "~/.gemini/tmp/*/chats/**/*.jsonl",
-        "~/.gemini/tmp/*/chats/session-*.json",
-        "~/.gemini/tmp/*/checkpoint-*.json",
-        "~/.gemini/tmp/*/checkpoints/*.json",
-        "~/.gemini/tmp/*/logs.json",
+    homes=tuple(
+        f"{home}/.gemini/tmp/*/{place}"
+        for home in ("~", "%GEMINI_CLI_HOME%")
+        for place in (
+            "chats/**/*.jsonl",
+            "chats/session-*.json",
+            "checkpoint-*.json",
+            "checkpoints/*.json",
+            "logs.json",
+        )
     ),
     companions=("*/.project_root", "*/.gemini/projects.json", "*/tool-outputs/session-*/*.txt"),
     tool_kinds=TOOL_KINDS,
@@ -45,6 +49,16 @@ INFO = ReaderInfo(
         own_status=True,
         call_at=("timestamp",),
         answer_at=("timestamp",),
+        derived=frozenset({"exit_code"}),
+    ),
+    # At each start, since early 2026 unless it is turned off; before that only if it was turned on.
+    retention=Retention(
+        settings=("%GEMINI_CLI_HOME%/.gemini/settings.json", "~/.gemini/settings.json"),
+        key="general.sessionRetention.maxAge",
+        days=30,
+        switch="general.sessionRetention.enabled",
+        most="general.sessionRetention.maxCount",
+        advice='"general": {"sessionRetention": {"enabled": false}}',
     ),
     resume="gemini --resume {id}",
     evidence=(

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 from agent_journal.encoding import utf8
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_takeout import dates, words
-from agent_journal.readers.gemini_takeout.markup import attributes, plain, readable, until_next
+from agent_journal.readers.gemini_takeout.markup import readable
 from agent_journal.readers.gemini_takeout.signs import CARD
+from agent_journal.readers.gemini_takeout.tags import attributes, plain, until_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import Fields
@@ -16,6 +14,7 @@ from agent_journal.readers.gemini_takeout import cards
 from agent_journal.readers.gemini_takeout.attached import Files
 from agent_journal.readers.gemini_takeout.records import Entry, conversations_of, entries, moment_of
 from agent_journal.readers.gemini_takeout.signs import LOGS, PAGE, SOURCE, version_of
+from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, exchange, size
 from agent_journal.source import files_below
 from agent_journal.spill import Grouped
 
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
     from agent_journal.notes import Notes
     from agent_journal.source import Source
+
+Record: TypeAlias = dict[str, Any] | UsualRecord
 
 _PAUSE_MS = 30 * 60 * 1000
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -35,7 +36,7 @@ class Kept(NamedTuple):
     order: int
     where: str
     at: str | None
-    record: dict[str, Any]
+    record: Record
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
@@ -72,13 +73,13 @@ def _read(file: Source, files: Files, note: Notes) -> Iterator[Conversation]:
         yield _conversation(session, None, files, note)
 
 
-def _records(file: Source, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(file: Source, note: Notes) -> Iterator[tuple[str, Record]]:
     if Peek(file).opening == "<":
         yield from cards.records(file, note)
         return
-    for index, record in jsonstream.elements(file, note):
+    for index, record in jsonstream.elements(file, note, shape=SHAPE):
         where = f"[{index}]"
-        if record.__class__ is dict:
+        if record.__class__ is UsualRecord or record.__class__ is dict:
             yield where, record
         else:
             note(Kind.UNKNOWN_TYPE, where, f"a record is {type(record).__name__}, expected an object")
@@ -88,7 +89,7 @@ def _records(file: Source, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]:
 class _Log:
     """All records, by conversation and, where they name none, by day; on disk, as logs may be large."""
 
-    def __init__(self, records: Iterable[tuple[str, dict[str, Any]]], note: Notes) -> None:
+    def __init__(self, records: Iterable[tuple[str, Record]], note: Notes) -> None:
         self._kept = Grouped(is_owner=True)
         self._first: dict[str, int] = {}
         self._days: set[int] = set()
@@ -99,7 +100,7 @@ class _Log:
         last = 0
         for where, record in records:
             self.is_empty = False
-            at = moment_of(record)
+            at = moment_of(_seen(record, "time"))
             order = times.epoch_ms(at)
             self._falling += 0 if order is None or order == last else 1 if order < last else -1
             last = last if order is None else order
@@ -127,14 +128,21 @@ class _Log:
             yield session
 
     def _add(self, kept: Kept) -> None:
-        named = conversations_of(kept.record)
+        named = conversations_of(_seen(kept.record, "titleUrl"), _seen(kept.record, "details"))
         for conversation_id in named:
             self._first[conversation_id] = min(kept.order, self._first.get(conversation_id, kept.order))
-            self._kept.add(f"={conversation_id}", kept.order, kept if len(named) == 1 else _copied(kept))
+            self._keep(f"={conversation_id}", kept if len(named) == 1 else _copied(kept))
         if not named:
             self.strays += 1
-            self._days.add(kept.order // _DAY_MS)
-            self._kept.add(f"~{kept.order // _DAY_MS}", kept.order, kept)
+            day = kept.order // _DAY_MS
+            self._days.add(day)
+            self._keep(f"~{day}", kept)
+
+    def _keep(self, group: str, kept: Kept) -> None:
+        if isinstance(kept.record, UsualRecord):
+            self._kept.add_whole(group, kept.order, kept, size(kept.record))
+        else:
+            self._kept.add(group, kept.order, kept)
 
     def _in_order(self, group: str) -> list[Kept]:
         """A group by time; at one moment, what stands further down is older if the log is newest first."""
@@ -150,22 +158,35 @@ class _Log:
         """Records of one moment without those that say the same again."""
         told: list[Kept] = []
         for kept in block:
-            if any(kept.record == other.record for other in told):
+            if any(_written(kept.record) == _written(other.record) for other in told):
                 self._note(Kind.REPEATED_RECORD, kept.where, "the same activity")
             else:
                 told.append(kept)
         return told
 
 
+def _seen(record: Record, name: str) -> Any:
+    """A value of a record, which stays in it."""
+    return getattr(record, name) if isinstance(record, UsualRecord) else record.get(name)
+
+
+def _written(record: Record) -> dict[str, Any]:
+    return as_record(record) if isinstance(record, UsualRecord) else record
+
+
 def _copied(kept: Kept) -> Kept:
     """The same for another conversation: what is taken out of a record is gone from it."""
-    return kept._replace(record=msgspec.json.decode(msgspec.json.encode(kept.record)))
+    return kept if isinstance(kept.record, UsualRecord) else kept._replace(record=dict(kept.record))
+
+
+def _entries(kept: Kept, files: Files, note: Notes) -> Iterable[Entry]:
+    """The messages of a record."""
+    usual = exchange(kept.record) if isinstance(kept.record, UsualRecord) else None
+    return usual or entries(Fields(_written(kept.record), note, kept.where), kept.at, files)
 
 
 def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, note: Notes) -> Conversation:
-    timeline = tree.distinct(
-        entry for _, where, at, record in kept for entry in entries(Fields(record, note, where), at, files)
-    )
+    timeline = tree.distinct(entry for each in kept for entry in _entries(each, files, note))
     dated = [entry.at for entry in timeline if entry.at]
     return Conversation(
         id=conversation_id or ids.made(SOURCE, timeline[0].id),

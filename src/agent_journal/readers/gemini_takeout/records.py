@@ -38,12 +38,11 @@ class _Said(NamedTuple):
     extra: dict[str, Any] = {}
 
 
-def conversations_of(record: dict[str, Any]) -> list[str]:
+def conversations_of(title_url: Any, details: Any) -> list[str]:
     """The ids of the conversations that a record is part of; a branch is part of several."""
-    if "details" not in record and "titleUrl" not in record:
+    if not title_url and not details:
         return []
-    details = record.get("details")
-    listed = [record.get("titleUrl")]
+    listed = [title_url]
     listed += (
         [each.get("url") for each in details if each.__class__ is dict] if details.__class__ is list else []
     )
@@ -51,12 +50,11 @@ def conversations_of(record: dict[str, Any]) -> list[str]:
     return [*dict.fromkeys(match[1] for match in found if match)]
 
 
-def moment_of(record: dict[str, Any]) -> str | None:
+def moment_of(written: Any) -> str | None:
     """The time of a record, from JSON or as a page writes it."""
-    value = record.get("time")
-    at = times.moment(value)
-    if at is None and value.__class__ is str and (written := dates.understood(value)):
-        return written.at
+    at = times.moment(written)
+    if at is None and written.__class__ is str and (understood := dates.understood(written)):
+        return understood.at
     return at
 
 
@@ -237,7 +235,7 @@ def _answer(fields: Fields, files: Files) -> _Said | None:
         )
         parts.append(Text(text=text, extra=rest))
         pictures += [_picture(image.ref, image.name, fields, files) for image in images]
-        if _is_cut(html, text):
+        if is_cut(html, text):
             fields.note(Kind.CUT_AT_SOURCE, fields.where, "the answer ends in the middle")
     if not any(isinstance(part, Text) for part in parts):
         return None
@@ -251,6 +249,6 @@ def _picture(ref: str, name: str | None, fields: Fields, files: Files) -> Media:
     return files.media(ref, name, fields)
 
 
-def _is_cut(html: str, text: str) -> bool:
+def is_cut(html: str, text: str) -> bool:
     """Whether an answer seems to break off: with dots, or within a block that is not closed."""
     return text.endswith(_CUT) or (html.startswith(_BLOCKS) and not html.rstrip().endswith(">"))

@@ -13,8 +13,9 @@ from agent_journal import ids
 from agent_journal.encoding import utf8
 from agent_journal.model import Memory
 from agent_journal.notes import Kind
-from agent_journal.readers.gemini_takeout.markup import attributes, plain, readable, until_next
+from agent_journal.readers.gemini_takeout.markup import readable
 from agent_journal.readers.gemini_takeout.signs import SOURCE
+from agent_journal.readers.gemini_takeout.tags import attributes, plain, until_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

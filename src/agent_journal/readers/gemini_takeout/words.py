@@ -81,10 +81,9 @@ def language_of(product: str | None) -> Language:
 
 def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
     """The verb and the prompt in a title."""
+    if found := _opening(language.prompts).match(title):
+        return Title(found[1], title[found.end() :].rstrip())
     start = _spaced(title[: 2 * _LONGEST_VERB])
-    verb = next((verb for verb in language.prompts if _begins(start, verb)), None)
-    if verb is not None and not start.startswith(_SURVEY):
-        return Title(*_cut(title, verb))
     if any(_begins(start, other) for other in language.others):
         return Title(title, None)
     return Title("", title.strip()) if has_answer or language.has_bare_prompts else Title(title, None)
@@ -107,21 +106,17 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _begins(start: str, verb: str) -> bool:
-    """Whether a title begins with a verb as a word of its own."""
-    if not start.startswith(verb):
-        return False
-    return len(start) == len(verb) or not verb[-1].isascii() or verb[-1] == ":" or start[len(verb)] in " :"
-
-
-def _cut(title: str, verb: str) -> tuple[str, str]:
-    """The verb as it is written, and what follows it; their spaces may be others than ours."""
-    found = _pattern(verb).match(title)
-    end = found.end() if found else len(verb)
-    return title[:end].strip(), title[end:].rstrip()
+def _begins(start: str, words: str) -> bool:
+    """Whether a title begins with words of its own."""
+    return start.startswith(words) and start[len(words) : len(words) + 1] in ("", " ", ":")
 
 
 @cache
-def _pattern(verb: str) -> re.Pattern[str]:
+def _opening(verbs: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches one of the verbs as a word of its own, its spaces whichever they are."""
+    return re.compile(rf"(?!\s*{_pattern(_SURVEY)})\s*({'|'.join(map(_pattern, verbs))})\s*")
+
+
+def _pattern(verb: str) -> str:
     words = r"\s+".join(map(re.escape, verb.split(" ")))
-    return re.compile(rf"\s*{words}\s*")
+    return words if verb.endswith(":") or not verb[-1].isascii() else rf"{words}(?![^\s:])"

@@ -54,10 +54,20 @@ def native(content: Any, parts: list[Part]) -> Any:
     return None if is_plain and len(content) == 1 else content
 
 
+def plain(raw: list[Any]) -> list[Part]:
+    """The parts that blocks are, if all of them are plain; else none. None of the extensions' own is."""
+    parts: list[Part] = []
+    for block in raw:
+        part = blocks.plain(block.get("type"), block, TOOL_KINDS) if block.__class__ is dict else None
+        if part is None:
+            return []
+        parts.append(part)
+    return parts
+
+
 def part_of(block: Any, note: Notes, where: int | str) -> Part:
     """The part that a block is, of Anthropic's form or of the extensions'."""
-    kind = type_of(block)
-    # Of the extensions' own blocks none is plain.
+    kind: Any = block.get("type") if block.__class__ is dict else None
     if kind is not None and (plain := blocks.plain(kind, block, TOOL_KINDS)) is not None:
         return plain
     name, form = _FURTHER.get(kind, _NOTHING) if kind.__class__ is str else _NOTHING

@@ -8,7 +8,7 @@ from agent_journal import times
 from agent_journal.fields import Fields
 from agent_journal.model import Link, Message, Summary
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import spent
+from agent_journal.readers.roo_code import settings, spent
 from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
 from agent_journal.readers.roo_code.shown import FIRST
 from agent_journal.readers.roo_code.signs import ITEM, METADATA
@@ -39,7 +39,8 @@ class Facts:
         self._has_own_item = bool(own)
         self.item = Fields(own or listed, files.note_of(ITEM), "")
         self.metadata = Fields(files.whole(METADATA), files.note_of(METADATA), "")
-        self._modes = files.custom_modes()
+        self._modes = settings.custom_modes(files.source, note)
+        self._instructions = settings.instructions(files.source, self._modes, note)
         # Only Cline writes down these, or lists its tasks in a file.
         self._is_clines = self.item.has("ulid") or self.item.has("cwdOnTaskInitialization")
         self.item.drop("id")
@@ -125,13 +126,8 @@ class Facts:
             bag["files_in_context"] = self.files_in_context
         if self._modes:
             bag["custom_modes"] = self._modes
-        told = {
-            mode["slug"]: mode["customInstructions"]
-            for mode in self._modes
-            if mode.get("slug").__class__ is str and mode.get("customInstructions").__class__ is str
-        }
-        if told:
-            bag["custom_instructions"] = {"modes": told}
+        if self._instructions:
+            bag["custom_instructions"] = self._instructions
         return bag
 
     def total(self, key: str) -> Usage | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream, yamltext
+from agent_journal import ids, jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
@@ -30,7 +30,6 @@ CONTEXT = "context"
 _NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA, CONTEXT_FILE: CONTEXT}
 # Where all tasks are listed: before each had a file of its own for that, and in Cline still.
 _INDEXES = (("..", "_index.json"), ("..", "..", "state", "taskHistory.json"))
-_MODES = ("..", "..", "settings", "custom_modes.yaml")
 # An id is a UUID, or the milliseconds at which the task began.
 _FEWEST_DIGITS = 10
 
@@ -39,7 +38,7 @@ class Files:
     """What there is of a task."""
 
     def __init__(self, source: Source, note: Notes) -> None:
-        self._source = source
+        self.source = source
         self._note = note
         self._found: dict[str, Source] = {}
         self._inside = {child.name: child for child in source.children()}
@@ -55,10 +54,10 @@ class Files:
             raise UnreadableSource(source.label, "no file in it is one of a task")
 
     def _beside(self, name: str) -> Source | None:
-        if self._source.is_folder:
+        if self.source.is_folder:
             child = self._inside.get(name)
             return None if child is None or child.is_folder else child
-        return self._source if name == self._source.name else self._source.companion(name)
+        return self.source if name == self.source.name else self.source.companion(name)
 
     def _find_old(self) -> None:
         """Take a file of the first versions for what is in it, unless there is a newer one for that."""
@@ -117,8 +116,8 @@ class Files:
     @property
     def task_id(self) -> str | None:
         """The name of the task's folder, if it is an id."""
-        steps = self._source.label.replace("\\", "/").rstrip("/").split("/")
-        if not self._source.is_folder:
+        steps = self.source.label.replace("\\", "/").rstrip("/").split("/")
+        if not self.source.is_folder:
             del steps[-1:]
         name = steps[-1] if steps else ""
         is_id = ids.is_uuid(name) or (name.isascii() and name.isdigit() and len(name) >= _FEWEST_DIGITS)
@@ -127,14 +126,14 @@ class Files:
     @property
     def extension(self) -> str | None:
         """The extension in whose folder the task lies."""
-        steps = self._source.label.replace("\\", "/").lower().split("/")
+        steps = self.source.label.replace("\\", "/").lower().split("/")
         known = (EXTENSIONS[step] for step in steps if step in EXTENSIONS)
         return next(known, EXTENSIONS["saoudrizwan.claude-dev"] if ".cline" in steps else None)
 
     def listed(self, task_id: str) -> dict[str, Any]:
         """What an index of all tasks says of this one; empty if there is none."""
         for place in _INDEXES:
-            index = self._source.companion(*place)
+            index = self.source.companion(*place)
             if index is None:
                 continue
             note = self._note.about(index.label)
@@ -147,16 +146,9 @@ class Files:
                 note(Kind.UNREADABLE_FILE, "", error.reason)
         return {}
 
-    def custom_modes(self) -> list[dict[str, Any]]:
-        """The modes that the person has defined, as they are now."""
-        file = self._source.companion(*_MODES)
-        settings = None if file is None else yamltext.load(file, self._note)
-        modes = settings.get("customModes") if settings.__class__ is dict else None
-        return [mode for mode in modes if mode.__class__ is dict] if modes.__class__ is list else []
-
     def of_parent(self, parent_id: str) -> Iterator[tuple[int, Any]]:
         """What went to and from the model in the task that began this one."""
-        file = self._source.companion("..", parent_id, API_FILE)
+        file = self.source.companion("..", parent_id, API_FILE)
         if file is None:
             return iter(())
         return self._elements(file, jsonstream.ANY)

@@ -6,8 +6,9 @@ calls stand in the model's text and results in the text that answers it; both ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal import ids, roles, times
@@ -34,7 +35,7 @@ _ENVIRONMENT = "environment_details"
 _SPEAKERS = ("user", "assistant")
 
 
-class Said(NamedTuple):
+class Said(Struct, gc=False):
     """A message, and when it was said in milliseconds, if the source tells."""
 
     message: Message
@@ -80,9 +81,11 @@ class History:
         extra = {"id": record.id} if made_id and record.id is not None else {}
         is_answer = role == "assistant"
         if is_answer:
-            parts = self._answer(raw, where)
-            if details := _take_details(parts):
-                parts = self._details(details, where) + parts
+            parts = contents.plain(raw) if self._is_native else []
+            if not parts:
+                parts = self._answer(raw, where)
+                if details := _take_details(parts):
+                    parts = self._details(details, where) + parts
         else:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
@@ -238,17 +241,17 @@ class History:
         return parts, environment
 
     def _without_environment(self, text: str) -> tuple[str, str | None]:
-        rest, environment = markup.without_environment(text)
-        if environment is None:
+        rest, told = markup.without_environment(text)
+        if told is None:
             return text, None
-        if self._told is None or not environment.repeats(self._told):
+        if self._told is None or self.folder is None or not markup.repeats(told, self._told):
+            environment = markup.Environment(told)
             self._told = environment.section
             self._model = environment.model or self._model
             self._mode = environment.mode
+            self.folder = self.folder or environment.folder
         self._learn_mode(self._mode)
-        if self.folder is None:
-            self.folder = environment.folder
-        return rest, environment.text
+        return rest, told
 
     def _add_text(self, parts: list[Part], text: str, block: Any, where: str) -> None:
         head = markup.head_of_result(text)
@@ -315,8 +318,8 @@ def _open_result(parts: list[Part]) -> ToolResult | None:
 
 def _add(parts: list[Part], part: Part) -> None:
     """Put a part at the end; pictures go into the result whose output they are."""
-    result = _open_result(parts)
-    if result is None or not isinstance(part, Media):
+    result = _open_result(parts) if isinstance(part, Media) else None
+    if result is None:
         parts.append(part)
         return
     before = result.output

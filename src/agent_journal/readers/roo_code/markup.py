@@ -70,10 +70,6 @@ class Environment:
         self.text = text
         self._mode_at = text.find(_MODE)
 
-    def repeats(self, section: str) -> bool:
-        """Whether it says of the mode and the model what another one did in its `section`."""
-        return self._mode_at >= 0 and self.text.startswith(section, self._mode_at)
-
     @property
     def section(self) -> str | None:
         """The stretch that tells both the mode and the model, as nearly all versions do."""
@@ -111,6 +107,12 @@ class Environment:
             if found := _between(self.text, mark, ") Files"):
                 return found if not found.startswith("Primary: ") else None
         return None
+
+
+def repeats(environment: str, section: str) -> bool:
+    """Whether it says of the mode and the model what another one did in its `section`."""
+    at = environment.find(_MODE)
+    return at >= 0 and environment.startswith(section, at)
 
 
 def _between(text: str, mark: str, end: str, start: int = 0) -> str | None:
@@ -222,13 +224,13 @@ def tells_environment(text: str) -> bool:
     return text.endswith(_END_OF_ENVIRONMENT) or _END_OF_ENVIRONMENT in text[-_NEAR_THE_END:]
 
 
-def without_environment(text: str) -> tuple[str, Environment | None]:
+def without_environment(text: str) -> tuple[str, str | None]:
     """A text without what the extension tells of the environment at its end, and that."""
     start = text.find(_ENVIRONMENT)
     end = text.rfind(_END_OF_ENVIRONMENT)
     if start < 0 or end < start:
         return text, None
-    told = Environment(_stripped(text, start + len(_ENVIRONMENT), end))
+    told = _stripped(text, start + len(_ENVIRONMENT), end)
     behind = end + len(_END_OF_ENVIRONMENT)
     if not start and behind == len(text):
         return "", told  # a block of its own, as nearly always

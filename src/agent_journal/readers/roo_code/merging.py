@@ -18,6 +18,7 @@ from agent_journal.readers.roo_code.shown import FEEDBACK, REQUEST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.model import Message
     from agent_journal.readers.roo_code.shown import Record
 
 Entry: TypeAlias = "Record | Said"
@@ -94,23 +95,23 @@ class Turns:
         self._thought: set[int] = set()
         self._prompts: list[int] = []
         self._entries = entries
-        turn = 0
+        turn, add = 0, self.turn_of.append
         for place, entry in enumerate(entries):
-            if not isinstance(entry, Said):
-                if entry.name == REQUEST:
-                    turn += 1
-            elif not entry.message.hidden:
-                self._learn(entry, place, turn)
-            self.turn_of.append(turn)
+            if isinstance(entry, Said):
+                if not entry.message.hidden:
+                    self._learn(entry.message, place, turn)
+            elif entry.name == REQUEST:
+                turn += 1
+            add(turn)
         self.answered = [turn in self._answered for turn in self.turn_of]
         """Of each entry, whether what the model said in its turn is among what went to and from the model."""
 
-    def _learn(self, said: Said, place: int, turn: int) -> None:
-        if said.message.role != "assistant":
+    def _learn(self, message: Message, place: int, turn: int) -> None:
+        if message.role != "assistant":
             self._prompts.append(place)
             return
         self._answered.add(turn)
-        for part in said.message.parts:
+        for part in message.parts:
             if part.__class__ is Reasoning:
                 self._thought.add(turn)
 

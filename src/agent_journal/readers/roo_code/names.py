@@ -40,17 +40,20 @@ _STORAGES = (
     "~/.local/share/code-server/User/globalStorage",
 )
 HOMES = (
-    *(f"{storage}/{folder}/tasks/*" for folder in _FOLDERS for storage in _STORAGES),
+    *(f"{storage}/{folder}/tasks/*/" for folder in _FOLDERS for storage in _STORAGES),
     # Cline outside of an editor, and since 2026 also inside.
-    "~/.cline/data/tasks/*",
-    "~/.cline/data/sessions/*",
+    *(
+        f"{data}/{place}/*/"
+        for data in ("~/.cline/data", "%CLINE_DATA_DIR%", "%CLINE_DIR%/data")
+        for place in ("tasks", "sessions")
+    ),
 )
 
 # What the extensions keep beside their tasks: indexes and settings.
 COMPANIONS = (
     "*/tasks/_index.json",
     "*/state/taskHistory.json",
-    "*/settings/custom_modes.yaml",
+    "*/settings/*custom_modes.*",
     "*/settings/*mcp_settings.json",
 )
 

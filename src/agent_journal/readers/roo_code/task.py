@@ -38,7 +38,7 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     task_id = known.task_id or _made_id(name, records, raw_said)
     if known.task_id is None:
         note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
-    history = History(task_id, files.note_of(API), (record.id for record in records))
+    history = History(task_id, files.note_of(API), [record.id for record in records])
     said = [one for index, record in raw_said if (one := history.said(record, index)) is not None]
     merged = Timeline(records, said, files.note_of(UI))
     timeline = merged.entries()
@@ -121,7 +121,11 @@ class Timeline:
         answered, entries = self._turns.answered, self._entries
         for place, entry in enumerate(self._merged):
             if isinstance(entry, Said):
-                self._add(self._completed(entry.message, at), pays=not entry.message.hidden)
+                message = entry.message
+                if message.role == "assistant" or message.at is None:
+                    self._add(self._completed(message, at), pays=not message.hidden)
+                else:
+                    entries.append(message)
                 continue
             at = entry.at or at
             name, data = entry.name, entry.data

@@ -1,0 +1,95 @@
+"""The records that logs are full of, a prompt and its answer, decoded straight into their fields.
+
+A record that has any other field, or a field of another type, is not a usual one: it is taken apart with care
+instead. So nothing can be lost here, and both ways make the same messages of the same record.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from agent_journal import ids, times
+from agent_journal.jsonstream import Shape
+from agent_journal.model import Bag, Message, Part, Role, Text
+from agent_journal.readers.gemini_takeout import words
+from agent_journal.readers.gemini_takeout.markup import readable
+from agent_journal.readers.gemini_takeout.records import is_cut
+from agent_journal.readers.gemini_takeout.signs import SOURCE, is_brand, is_said
+
+
+class Answer(Struct, forbid_unknown_fields=True, gc=False):
+    """An answer."""
+
+    html: Annotated[str, Meta(min_length=1)]
+
+
+class UsualRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+    """A prompt and its answer; the fields are called as records call them."""
+
+    header: str
+    title: str
+    titleUrl: str | UnsetType = UNSET  # noqa: N815 (as it is written)
+    time: str
+    products: list[str]
+    details: list[dict[str, Any]] | UnsetType = UNSET
+    activityControls: list[str] | UnsetType = UNSET  # noqa: N815
+    safeHtmlItem: Annotated[list[Answer], Meta(min_length=1, max_length=1)]  # noqa: N815
+
+
+SHAPE = Shape(UsualRecord)
+_PLACES: dict[Role, int] = {"user": 0, "assistant": 1}
+# How long the small fields of a record are.
+_OVERHEAD = 300
+
+
+def as_record(record: UsualRecord) -> dict[str, Any]:
+    """The record as it is written."""
+    written = {name: value for name, value in msgspec.structs.asdict(record).items() if value is not UNSET}
+    return {**written, "safeHtmlItem": [{"html": record.safeHtmlItem[0].html}]}
+
+
+def size(record: UsualRecord) -> int:
+    """About how long a record is as JSON."""
+    return _OVERHEAD + len(record.title) + len(record.safeHtmlItem[0].html)
+
+
+def exchange(record: UsualRecord) -> tuple[Message, Message] | None:
+    """The messages of a record; None if there is anything about it that is to be looked at with care."""
+    language, html, details = _language(record.header), record.safeHtmlItem[0].html, record.details
+    if language is None or not times.is_moment(record.time) or (details and any(map(is_said, details))):
+        return None
+    verb, prompt = words.taken_apart(record.title, language, has_answer=True)
+    text, images = readable(html)
+    if not prompt or images or is_cut(html, text):
+        return None
+    rest = as_record(record)
+    del rest["time"], rest["title"]
+    native = rest.pop("safeHtmlItem")
+    if verb:
+        rest["title"] = verb
+    return (
+        _message(record, "user", [Text(text=prompt)], None, rest),
+        _message(record, "assistant", [Text(text=text)], native, {}),
+    )
+
+
+def _message(record: UsualRecord, role: Role, parts: list[Part], native: Any, rest: Bag) -> Message:
+    return Message(
+        id=ids.made(SOURCE, record.time, record.title, role, _PLACES[role]),
+        made_id=True,
+        role=role,
+        at=record.time,
+        parts=parts,
+        native=native,
+        extra=rest,
+    )
+
+
+@lru_cache(maxsize=64)
+def _language(header: str) -> words.Language | None:
+    """The language that prompts are told in; None if they are another product's."""
+    return words.language_of(header) if is_brand(header) else None
