@@ -18,6 +18,8 @@ Deed: TypeAlias = ToolCall | ToolResult | Reasoning
 """A part that some targets keep beside the content, as an entry of its own."""
 
 DEEDS = (ToolCall, ToolResult, Reasoning)
+# Deeds without ids are told in about the same order; looking further would take long in a long list.
+_NEAR = 16
 
 
 def content_of(message: Message) -> Any:
@@ -37,36 +39,45 @@ def of_parts(parts: Sequence[Part]) -> Any:
 
 def exactly(parts: Sequence[Part]) -> Any:
     """The same in values of JSON alone; a text that says more than its words is a block."""
-    match parts:
-        case []:
-            return None
-        case [Text(citations=[], extra={}) as said] if not said.extra:
-            return said.text
-    return [_as_json(part) for part in parts]
+    if len(parts) == 1:
+        only = parts[0]
+        if only.__class__ is Text and not only.extra and not only.citations:
+            return only.text
+    return [_as_json(part) for part in parts] if parts else None
 
 
 def _as_json(part: Part) -> Any:
-    block = msgspec.to_builtins(part) if isinstance(part, Text) and part.citations else _block(part)
-    return msgspec.to_builtins(block) if isinstance(block, msgspec.Struct) else block
+    block = msgspec.to_builtins(part) if part.__class__ is Text and part.citations else _block(part)
+    return block if block.__class__ is dict else msgspec.to_builtins(block)
 
 
 def _block(part: Part) -> Any:
     """A part in the form that most agents have, where there is one."""
+    block: dict[str, Any]
     match part:
         case Text():
-            block: dict[str, Any] = {"type": "text", "text": part.text}
+            block = {"type": "text", "text": part.text}
         case ToolCall():
-            block = {"type": "tool_use", "id": part.call_id, "name": part.name, "input": part.input}
+            block = {"type": "tool_use"}
+            if part.call_id is not None:
+                block["id"] = part.call_id
+            block["name"] = part.name
+            if part.input is not None:
+                block["input"] = part.input
         case ToolResult(output=str()):
-            block = {"type": "tool_result", "tool_use_id": part.call_id, "content": part.output}
+            block = {"type": "tool_result"}
+            if part.call_id is not None:
+                block["tool_use_id"] = part.call_id
+            block["content"] = part.output
             if part.is_error is not None:
                 block["is_error"] = part.is_error
         case Reasoning(text=str()):
-            block = {"type": "thinking", "thinking": part.text, "signature": part.signature}
+            block = {"type": "thinking", "thinking": part.text}
+            if part.signature is not None:
+                block["signature"] = part.signature
         case _:
             return part
-    told = {name: value for name, value in block.items() if value is not None}
-    return told | part.extra | told if part.extra else told
+    return block | part.extra | block if part.extra else block
 
 
 def parts_in(content: Any, deeds: Sequence[Deed]) -> list[Part]:
@@ -86,16 +97,46 @@ def parts_in(content: Any, deeds: Sequence[Deed]) -> list[Part]:
 
 
 def _joined(said: list[Part], deeds: Sequence[Deed]) -> list[Part]:
-    thoughts = 0
-    if not any(part.__class__ is Reasoning for part in said):
-        while thoughts < len(deeds) and deeds[thoughts].__class__ is Reasoning:
-            thoughts += 1
-    at = thoughts
+    """The parts of the content, each deed among them as it is told beside it."""
+    if len(said) == len(deeds) == 1 and _key(said[0]) == _key(deeds[0]) and _agree(said[0], deeds[0]):
+        return [_merged(said[0], deeds[0])]
+    places: dict[tuple[type, str | None], list[int]] = {}
+    for place in reversed(range(len(deeds))):
+        places.setdefault(_key(deeds[place]), []).append(place)
+    used: set[int] = set()
     for place, part in enumerate(said):
-        if at < len(deeds) and _is_same(part, deeds[at]):
-            said[place] = _merged(part, deeds[at])
-            at += 1
-    return [*deeds[:thoughts], *said, *deeds[at:]]
+        left = places.get(_key(part), []) if isinstance(part, DEEDS) else []
+        near = range(len(left) - 1, max(len(left) - _NEAR, 0) - 1, -1)
+        found = next((index for index in near if _agree(part, deeds[left[index]])), None)
+        if found is not None:
+            deed = left.pop(found)
+            used.add(deed)
+            said[place] = _merged(part, deeds[deed])
+    if len(used) == len(deeds):
+        return said
+    first = min(used, default=len(deeds))
+    rest = [(deed, place < first) for place, deed in enumerate(deeds) if place not in used]
+    before = [deed for deed, is_first in rest if is_first and isinstance(deed, Reasoning)]
+    behind = [deed for deed, is_first in rest if not (is_first and isinstance(deed, Reasoning))]
+    return [*before, *said, *behind]
+
+
+def _key(deed: Part) -> tuple[type, str | None]:
+    """What a deed is known by, in the content and beside it."""
+    kind = deed.__class__
+    return kind, deed.call_id if kind is ToolCall or kind is ToolResult else None  # type: ignore[union-attr] # it has one
+
+
+def _agree(part: Part, deed: Deed) -> bool:
+    """Whether what is told twice is the same, where no id says so."""
+    match part, deed:
+        case ToolCall(call_id=None), ToolCall():
+            return not part.name or part.name == deed.name
+        case ToolResult(call_id=None), ToolResult():
+            return same(part.output, deed.output)
+        case Reasoning(), Reasoning():
+            return (part.text or part.summary or "") == (deed.text or deed.summary or "")
+    return True
 
 
 def _merged(block: Part, deed: Deed) -> Deed:
@@ -104,13 +145,6 @@ def _merged(block: Part, deed: Deed) -> Deed:
         deed = replace(deed, signature=block.signature)
     extra = {} if isinstance(block, Other) else block.extra
     return replace(deed, extra=extra | deed.extra) if extra else deed
-
-
-def _is_same(part: Part, deed: Deed) -> bool:
-    """Whether a block tells of what was told beside it."""
-    if part.__class__ is not deed.__class__:
-        return False
-    return isinstance(part, Reasoning) or part.call_id == deed.call_id  # type: ignore[union-attr] # a deed too
 
 
 def _part(block: Any) -> Part:
@@ -161,8 +195,10 @@ def _call(block: dict[str, Any]) -> Part | None:
 
 def _result(block: dict[str, Any]) -> Part | None:
     call_id, is_error = block.get("tool_use_id"), block.get("is_error")
-    if call_id.__class__ is not str or (is_error is not None and is_error.__class__ is not bool):
+    if call_id is None and ("call_id" in block or "output" in block):
         return _of_ours(block)
+    if not _is_text_or_none(call_id) or (is_error is not None and is_error.__class__ is not bool):
+        return None
     output, native = answer(block.get("content"))
     extra = _left(block, "tool_use_id", "content", "is_error")
     return ToolResult(call_id=call_id, output=output, is_error=is_error, native=native, extra=extra)

@@ -13,8 +13,16 @@ from typing import Any
 import msgspec
 
 _encoder = msgspec.json.Encoder(order="sorted")
-# A number with an exponent, which msgspec writes as 1e16 and Python as 1e+16 (or a text that looks like one).
-_EXPONENT = re.compile(rb"[:,\[]-?\d+(?:\.\d+)?e")
+_DIGITS = (rb"\d\d", rb"\d\d\d", rb"-\d", rb"-\d\d", rb"-\d\d\d")
+# Python writes some numbers with an exponent of its own: 1e+16 and 1e-05, where msgspec has 1e16 and 0.00001.
+# What such a number ends with is rare and found fast; words that look like one do no harm.
+_SMALL = re.compile(rb"0\.0000(?<=[-:,\[]0\.0000)\d+[,\]}]")
+_EXPONENTS = [
+    re.compile(end + rb"(?<=\d.)(?:" + rb"|".join(rb"(?<=\de%s.)" % digits for digits in _DIGITS) + rb")")
+    for end in (rb",", rb"\]", rb"}")
+]
+_NUMBER = re.compile(rb"[:,\[]-?\d+(?:\.\d+)?e-?\d+[,\]}]")
+_LONGEST = 32
 # msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
 _HEADROOM = 2
 
@@ -33,7 +41,18 @@ def encode(value: Any) -> bytes:
         return _written_by_python(value)  # a number of more than 64 bits
     except UnicodeEncodeError as error:
         raise NotCanonical("a text in it holds half a character") from error
-    return data if _EXPONENT.search(data) is None else _written_by_python(json.loads(data))
+    return _written_by_python(json.loads(data)) if _has_exponents(data) else data
+
+
+def _has_exponents(data: bytes) -> bool:
+    """Whether there are numbers that Python writes otherwise."""
+    if _SMALL.search(data) is not None:
+        return True
+    return any(
+        _NUMBER.search(data, max(0, found.end() - _LONGEST), found.end())
+        for pattern in _EXPONENTS
+        for found in pattern.finditer(data)
+    )
 
 
 def _deep(value: Any) -> bytes:

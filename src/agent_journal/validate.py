@@ -26,6 +26,8 @@ SCHEMA = "schemas/unified-1.0.0.schema.json"
 _SIGNS = frozenset({"schema_version", "conversation_id", "platform", "messages"})
 _ENOUGH_SIGNS = 3
 _MOST_SCHEMA_ERRORS = 100
+# Required fields that the data quality checks have words of their own for.
+_TOLD = frozenset({"conversation_id", "platform.name", "messages"})
 _FIRST_YEAR = "2020-01-01T00:00:00.000Z"
 _HOUR_MS = 3_600_000
 _EXPENSIVE = 100
@@ -61,10 +63,12 @@ def check(document: Any, level: Level, now: str, required: Iterable[str] = ()) -
     if not isinstance(document, dict):
         return Result(conversation=None, valid=False, errors=["it is no JSON object"], warnings=[])
     found.errors.extend(f"schema: {error}" for error in schema_errors(document))
-    messages = [each for each in _list(document.get("messages")) if isinstance(each, dict)]
+    # What is no object has no field: so says the mapping document, and places stay those of the file.
+    messages = [each if isinstance(each, dict) else {} for each in _list(document.get("messages"))]
     if level != "lenient":
         _standard(document, messages, now, found)
-        found.errors.extend(f"Missing {path}" for path in required if not _has(document, path.split(".")))
+        wanted = (path for path in required if path not in _TOLD)
+        found.errors.extend(f"Missing {path}" for path in wanted if not _has(document, path.split(".")))
     if level == "strict":
         for rule in _STRICT:
             rule(document, messages, now, found)
@@ -121,11 +125,16 @@ def _standard(document: dict[str, Any], messages: list[dict[str, Any]], now: str
         if _is_later(at, now):
             found.warnings.append(f"Message {place} has future timestamp")
     for place, message in enumerate(messages):
-        if not message.get("content"):
+        if not _has_length(message.get("content")):
             found.errors.append(f"Message {place} has empty content")
     for place, message in enumerate(messages):
         if message.get("role") not in ROLES:
             found.errors.append(f"Message {place} has invalid role: {_word(message)}")
+
+
+def _has_length(content: Any) -> bool:
+    """Whether something has a length that is not zero: of what JSON has, lists and texts."""
+    return isinstance(content, list | str) and len(content) > 0
 
 
 def _word(message: dict[str, Any]) -> str:
@@ -200,7 +209,7 @@ def _texts(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str,
         text = block.get("text")
         if block.get("type") == "text" and not (isinstance(text, str) and text.strip()):
             found.errors.append(f"Message {place} has a blank text")
-        if any(_SECRET.search(value) for value in block.values() if isinstance(value, str)):
+        if any(map(_SECRET.search, _strings(block))):
             found.errors.append(f"Message {place} seems to hold a secret")
 
 
@@ -262,6 +271,20 @@ def _blocks(messages: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any
         for block in _list(message.get("content")):
             if isinstance(block, dict):
                 yield place, block
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a value; a field that holds one, with its name, as in `token: abc`."""
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, str):
+            yield current
+        elif isinstance(current, list):
+            pending.extend(current)
+        elif isinstance(current, dict):
+            for name, inner in current.items():
+                pending.append(f"{name}: {inner}" if isinstance(inner, str) else inner)
 
 
 def _list(value: Any) -> list[Any]:

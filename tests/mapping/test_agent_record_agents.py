@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from agent_journal import times
 from tests import cddl
 from tests.inline import converted, save_document, save_lines
+from tests.mapping.reference_parser import by_session, concatenated
 
 SHARED = Path(__file__).parents[3] / "shared"
 EXAMPLES = SHARED / "targets" / "examples" / "verifiable-agent-record" / "expected"
@@ -348,15 +348,6 @@ def moment(time: dict[str, Any], name: str) -> str | None:
     return times.moment(time.get(name))
 
 
-def concatenated(path: Path) -> Iterator[dict[str, Any]]:
-    text, decoder, at = path.read_text(encoding="utf-8"), json.JSONDecoder(), 0
-    while at < len(text.rstrip()):
-        start = at + len(text[at:]) - len(text[at:].lstrip())
-        value, at = decoder.raw_decode(text, start)
-        if isinstance(value, dict):
-            yield value
-
-
 def reference_cursor(path: Path) -> Iterator[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8").split("\n"):
         if line.strip():
@@ -366,34 +357,31 @@ def reference_cursor(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("agent", "reference", "in_order"),
-    [
-        ("gemini-cli", reference_gemini, True),
-        ("cursor", reference_cursor, True),
-        # A stream is told session by session, and its records have the order in which they were changed last.
-        ("opencode", reference_opencode, False),
-    ],
+    ("agent", "reference"), [("gemini-cli", reference_gemini), ("cursor", reference_cursor)]
 )
 def test_real_sessions_give_the_entries_of_the_reference(
-    agent: str, reference: Callable[[Path], Iterator[dict[str, Any]]], in_order: bool
+    agent: str, reference: Callable[[Path], Iterator[dict[str, Any]]]
 ) -> None:
     samples = [*SHARED.glob(f"fixtures/{agent}/xor-*/*.jsonl")]
     if not samples:
         pytest.skip("no samples here")
     for path in samples:
         expected = [*reference(path)]
-        records = converted(path, "agent-record").documents
-        found = [entry for record in records for entry in record["session"]["entries"]]
 
         assert len(expected) > 5
-        if in_order:
-            assert expected == found
-        else:
-            assert Counter(map(as_text, expected)) == Counter(map(as_text, found))
+        assert expected == entries_of(path)
 
 
-def as_text(entry: dict[str, Any]) -> str:
-    return json.dumps(entry, sort_keys=True)
+def test_real_streams_give_the_entries_of_the_reference_session_by_session(tmp_path: Path) -> None:
+    samples = [*SHARED.glob("fixtures/opencode/xor-*/*.jsonl")]
+    if not samples:
+        pytest.skip("no samples here")
+    for path in samples:
+        expected = {name: [*reference_opencode(one)] for name, one in by_session(path, tmp_path)}
+        found = [record["session"] for record in converted(path, "agent-record").documents]
+
+        assert len(expected) > 5
+        assert expected == {session["session-id"]: session["entries"] for session in found}
 
 
 def test_a_real_record_holds_all_that_ours_does() -> None:

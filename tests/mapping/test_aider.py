@@ -14,8 +14,8 @@ from agent_journal.model import Conversation, Event, Message, Reasoning, Text, T
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.aider.blocks import blocks
-from agent_journal.readers.aider.printed import usage
+from agent_journal.readers.aider.blocks import _KNOWN, _Strict, _unmarked, _unmarked_one_by_one, blocks
+from agent_journal.readers.aider.printed import _USUAL, _unusual, usage
 from agent_journal.readers.aider.said import parts
 from tests.inline import converted
 from tests.memory_source import Bytes
@@ -145,13 +145,76 @@ def test_output_of_several_lines_may_have_one_mark(tmp_path: Path) -> None:
     assert "text" == tree.plain_text(of(conversation, "assistant"))
 
 
+class LineByLine:
+    """Who wrote each line of a history in which what Aider writes ends with two spaces."""
+
+    def __init__(self) -> None:
+        self.last, self.is_open, self.is_free = "aider", False, True
+
+    def speaker(self, line: str) -> str:
+        is_free, self.is_free, is_ended = self.is_free, False, line.endswith("  ")
+        if line.startswith("####") and is_ended:
+            self.last, self.is_open = "person", False
+        elif line.startswith(">") and (is_ended or line.startswith(_KNOWN)):
+            self.last, self.is_open = "aider", not is_ended
+        elif self.is_open:
+            self.is_open = not is_ended
+        elif not line.strip():
+            self.is_free = self.last != "model"
+            return "model"
+        elif line.startswith("> ") and self.last != "model" and not is_free:
+            self.last, self.is_open = "aider", True
+        else:
+            self.last = "model"
+        return self.last
+
+
+LINES = [
+    "a",
+    "",
+    "  ",
+    "a  ",
+    "#### b  ",
+    "#### b",
+    "####  ",
+    "> c  ",
+    "> c",
+    ">  ",
+    ">",
+    "> Tokens: 1",
+    "# d",
+    "d >  ",
+]
+
+
+@given(st.lists(st.sampled_from(LINES)))
+def test_lines_are_told_together_as_one_by_one(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    told = ["model"] * len(lines or [""])
+    for speaker, start, end in _Strict().stretches(text.encode(), 0):
+        first = text.count("\n", 0, start)
+        told[first : first + text.count("\n", start, end) + 1] = [speaker] * (
+            text.count("\n", start, end) + 1
+        )
+    one_by_one = LineByLine()
+
+    assert [one_by_one.speaker(line) for line in text.split("\n")] == told
+
+
+@given(st.lists(st.sampled_from(LINES), min_size=1), st.sampled_from(["####", ">"]))
+def test_marks_are_taken_away_together_as_one_by_one(lines: list[str], mark: str) -> None:
+    text = "\n".join(lines)
+
+    assert _unmarked_one_by_one(text, mark) == _unmarked(text, mark)
+
+
 @given(
     st.lists(
         st.sampled_from(["#### a", "#### a  ", "> b", "> b  ", "c", "", "> Tokens: 1 sent, 1 received.  "])
     )
 )
 def test_no_line_is_lost_whoever_wrote_it(lines: list[str]) -> None:
-    kept = [line for block in blocks("\n".join(lines)) for line in block.text.split("\n") if line]
+    kept = [line for block in blocks("\n".join(lines).encode()) for line in block.text.split("\n") if line]
 
     assert [line.strip("#> ") for line in lines if line.strip()] == [line.strip("#> ") for line in kept]
 
@@ -186,6 +249,13 @@ def test_blocks_that_follow_each_other_are_of_one_file() -> None:
     text = BLOCK + "\n\n```\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```"
 
     assert ["a.py", "a.py"] == [part.input["file"] for part in parts(text, "m") if isinstance(part, ToolCall)]
+
+
+def test_a_block_that_begins_an_answer_is_of_no_file() -> None:
+    (call,) = parts("<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE", "m")
+
+    assert isinstance(call, ToolCall)
+    assert {"file": None, "search": "x", "replace": "y"} == call.input
 
 
 def test_an_edit_of_an_earlier_answer_is_not_answered_later(tmp_path: Path) -> None:
@@ -239,8 +309,22 @@ def test_thoughts(tmp_path: Path) -> None:
 def test_tokens(line: str, expected: tuple[Any, ...]) -> None:
     told = usage(line)
 
+    assert told is not None
     assert expected == (told.input, told.output, told.cache_read, told.cache_write, told.cost_usd)
     assert {"line": line} == told.extra
+
+
+AMOUNTS = st.sampled_from(["", "1", "1.5k", "2.", "3M", "."])
+
+
+@given(st.tuples(AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS), AMOUNTS, st.sampled_from(["", ".", " and more"]))
+def test_tokens_as_they_are_usually_printed(amounts: tuple[str, ...], cost: str, end: str) -> None:
+    names = ("sent", "cache write", "cache hit", "received")
+    told = ", ".join(f"{amount} {name}" for name, amount in zip(names, amounts, strict=True) if amount)
+    line = f"Tokens: {told}." + (f" Cost: ${cost} message, ${cost} session{end}" if cost else "")
+
+    usual = _USUAL.match(line)
+    assert usual is None or _unusual(line) == usual.groups()
 
 
 def test_tokens_stand_with_the_answer_before_them(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from agent_journal.model import Conversation, Message, Reasoning, Request, Text,
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import _messages_openai, api_trace
-from agent_journal.readers._api_calls import answer
+from agent_journal.readers._api_calls import answer, stitching
+from agent_journal.readers._api_calls.dialogue import Dialogue
 from agent_journal.readers._api_calls.meanings import Meanings
 from tests.memory_source import Bytes
 
@@ -1121,7 +1122,15 @@ RECORDS = st.lists(
         {"request": st.fixed_dictionaries({"messages": st.lists(MESSAGES, max_size=4)})},
         optional={
             "id": st.sampled_from(["1", "2"]),
-            "response": st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2)}),
+            "response": st.fixed_dictionaries(
+                {"choices": st.lists(CHOICES, max_size=2)},
+                optional={
+                    "id": st.just("a") | ODD,
+                    "model": st.just("m") | ODD,
+                    "usage": st.just({"total_tokens": 1}) | ODD,
+                    "error": ODD,
+                },
+            ),
         },
     ),
     max_size=5,
@@ -1134,9 +1143,58 @@ def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> N
     notes, noted = Notes(), Notes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_messages_openai, "plainly_said", lambda _: None)
-        patch.setattr(answer, "_says_nothing_else", lambda *_: False)
+        patch.setattr(answer, "_usual", lambda _: None)
         patch.setattr(Meanings, "of_plain", lambda *_: None)
         with_care = read(records, version, notes)
 
     assert with_care == read(records, version, noted)
     assert notes.kept == noted.kept
+
+
+# Of a large log most dialogues lie in a file; what must come of that is what comes of holding them all.
+
+TALKS = st.lists(
+    st.fixed_dictionaries(
+        {"request": st.fixed_dictionaries({"messages": st.lists(MESSAGES, min_size=1, max_size=4)})},
+        optional={
+            "id": st.sampled_from(["1", "2", "3"]),
+            "timestamp": st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00+01:00", "never"]),
+            "duration_ms": st.sampled_from([5, 1.5]),
+            "huge": st.just(2**70),
+            "response": st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2)}),
+        },
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+@given(TALKS, st.sampled_from(["openai", "claude", "responses"]), st.sampled_from([0, 4000]))
+@settings(deadline=None)
+def test_a_large_log_is_read_like_a_small_one(records: list[Raw], version: str, held: int) -> None:
+    notes, noted = Notes(), Notes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stitching, "_HELD_BYTES", held)
+        large = read(records, version, notes)
+
+    assert read(records, version, noted) == large
+    assert noted.kept == notes.kept
+
+
+def test_dialogues_are_put_away_and_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    away: list[bool] = []
+    fetch = Dialogue.fetch
+
+    def fetched(dialogue: Dialogue) -> bool:
+        away.append(fetch(dialogue))
+        return away[-1]
+
+    monkeypatch.setattr(stitching, "_HELD_BYTES", 0)
+    monkeypatch.setattr(Dialogue, "fetch", fetched)
+    talks = [[{"role": "user", "content": name}] for name in ("a", "b" * 99, "a")]
+    talks[2] += [{"role": "assistant", "content": "A"}, {"role": "user", "content": "c"}]
+    found = read([{"id": str(place), "request": {"messages": talk}} for place, talk in enumerate(talks)])
+
+    assert [3, 1] == [len(each.timeline) for each in found]
+    # When the third call came, and when all were given out.
+    assert away == [False, False, True, False, True]

@@ -13,12 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import readers, tree
+from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Event, Media, Message, Reasoning, Text
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.gemini_takeout import dates, markup, words
-from agent_journal.readers.gemini_takeout.markup import plain, readable
+from agent_journal.readers.gemini_takeout import dates, log, markup, words
+from agent_journal.readers.gemini_takeout.attached import Files
+from agent_journal.readers.gemini_takeout.markup import carefully, readable
+from agent_journal.readers.gemini_takeout.records import entries, moment_of
+from agent_journal.readers.gemini_takeout.tags import plain, unescaped
+from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, exchange
 from agent_journal.source import HEAD_BYTES
 from tests.inline import save_document
 from tests.memory_source import Bytes
@@ -382,6 +387,65 @@ def test_thoughts_of_workspace_are_summaries(tmp_path: Path) -> None:
     assert [Reasoning(summary="H\n\nD"), Text(text="A")] == messages(conversation)[0].parts
 
 
+# Usual records are decoded straight into their fields; what comes of that is what comes of care.
+
+DETAILS = [
+    {"url": "https://gemini.google.com/app/1"},
+    {"name": "Request", "value": "Hi"},
+    {"name": "From"},
+    {},
+]
+RECORDS = st.fixed_dictionaries(
+    {
+        "header": st.sampled_from(["Gemini Apps", "Gemini-Apps", "Bard", "Maps"]),
+        "title": st.sampled_from(
+            ["Prompted a", "Prompted", "Prompted with: b ", "Used c", "Said\u00a0d", "e"]
+        )
+        | st.text(),
+        "time": st.sampled_from([AT, "Jan 1, 2026, 12:00:00 AM UTC", "2026-01-01 00:00", ""]),
+        "products": st.lists(st.sampled_from(["Gemini Apps", "Maps"])),
+        "safeHtmlItem": st.tuples(
+            st.fixed_dictionaries(
+                {"html": st.sampled_from(["<p>a</p>", "<p>a", "b...", "<img src='c'>", " "])}
+            )
+        ),
+    },
+    optional={
+        "titleUrl": st.text(),
+        "details": st.lists(st.sampled_from(DETAILS)),
+        "activityControls": st.lists(st.text()),
+    },
+)
+
+
+@given(RECORDS)
+def test_usual_records_are_read_as_with_care(raw: dict[str, Any]) -> None:
+    record = SHAPE.one(json.dumps(raw).encode())
+    usual, notes = exchange(record), Notes()
+    with_care = [*entries(Fields(as_record(record), notes, ""), moment_of(record.time), Files())]
+
+    assert json.loads(json.dumps(raw)) == as_record(record)
+    assert usual is None or [*usual] == with_care
+    assert usual is None or not notes.kept
+
+
+@pytest.mark.parametrize("more", [{}, {"activityControls": ["x"], "details": DETAILS[:1], "titleUrl": "u"}])
+def test_what_logs_have_is_usual(more: dict[str, Any]) -> None:
+    record = SHAPE.one(json.dumps(prompted("Prompted X", **more)).encode())
+
+    assert isinstance(record, UsualRecord)
+    assert exchange(record) is not None
+
+
+def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:
+    notes, raw = Notes(), prompted("Prompted X")
+    records = [("[0]", SHAPE.one(json.dumps(raw).encode())), ("[1]", raw)]
+    (session,) = log._Log(records, notes).sessions()
+
+    assert ["[0]"] == [kept.where for kept in session]
+    assert 1 == notes.counts[Kind.REPEATED_RECORD]
+
+
 # Times of the page.
 
 
@@ -445,6 +509,7 @@ def test_what_is_no_time(text: str) -> None:
         ("<img src='c.png?a&amp;lt;' alt='d'>", "![d](c.png?a&lt;)"),
         ("<p>&amp;lt; &#39;&eacute;&notit; & &;</p>", "&lt; 'é¬it; & &;"),
         ("<pre>x<li>\n<p>a</pre>", "```\nx\na\n```"),
+        (f"<p>a &#{'1' * 5000}; b</p>", f"a &#{'1' * 5000}; b"),
         ("<blockquote><a href='x'>a</blockquote>b</a>", "> a\n\nb"),
     ],
 )
@@ -464,17 +529,46 @@ def test_no_word_of_any_html_is_lost(pieces: list[str]) -> None:
     assert words_in == [c for c in text if c in "ab"]
 
 
-@given(st.lists(st.sampled_from([*PIECES, "\n", " ", "<h2>", "</h2>", "<p class='x'>"])))
-def test_tags_mean_the_same_together_and_one_by_one(pieces: list[str]) -> None:
-    cut = markup._RUN.split("".join(pieces))
-    text = markup._looked_up(cut)
+ROWS = "<table><tr><th>a</th><th> <b>b</b></th></tr><tr><td>x | y</td><td></td></tr></table>"
+LISTS = "<ol><li>a</li><li><p>b</p><ul><li>a</li></ul></li></ol>"
+LINKS = ["<a href='u'>b</a>", "<a href='v'> </a>", "<a class='x' href='/?a&amp;b'>\n"]
+CODE = "<pre><code class='language-c'>a\n\n\nb</code></pre>"
+UNUSUAL = ["\x02", "\x03", "<!--", "-->", "<script>", "</script>", "<p class='x'>", "<ol start='3'>"]
+HTML = [
+    *PIECES,
+    ROWS,
+    LISTS,
+    *LINKS,
+    CODE,
+    *UNUSUAL,
+    "\n",
+    " ",
+    "|",
+    "<h2>",
+    "</h2>",
+    "/tr",
+    "/table",
+    "<th>",
+]
 
-    assert text is None or text.split() == markup._Page()._understood(cut).split()
+
+@given(st.lists(st.sampled_from(HTML)))
+def test_what_is_looked_up_means_what_is_understood(pieces: list[str]) -> None:
+    html = "".join(pieces)
+
+    assert carefully(html) == readable(html)
+
+
+def test_what_answers_have_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(markup, "carefully")
+    usual = f"<h2>a</h2><p>b &amp; <em>c</em></p>{LISTS}<p>{LINKS[0]}</p>{CODE}{ROWS}<hr>\n<p>d</p>"
+
+    assert readable(usual).text.endswith("d")
 
 
 @given(st.lists(st.sampled_from(["&", "&amp;", "&lt", "&#39;", "#", "x", ";", "&notit;", " ", "é"])))
 def test_references_are_those_of_html(pieces: list[str]) -> None:
-    assert unescape("".join(pieces)) == markup._unescaped("".join(pieces))
+    assert unescape("".join(pieces)) == unescaped("".join(pieces))
 
 
 @given(st.text())

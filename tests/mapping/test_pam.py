@@ -36,12 +36,13 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
 from agent_journal.writers.pam.integrity import content_hash
-from agent_journal.writers.pam.values import provider_name, tags, uri
+from agent_journal.writers.pam.values import OURS, provider_name, tags, uri
 from tests.cases import Case, all_cases, outcome
 from tests.models import items as any_items
 from tests.pam_bundle import bundled, document_errors, files_of, schema
 from tests.pam_bundle import errors as bundle_errors
 from tests.read_back.pam import LOSSES
+from tests.test_read_back import after
 
 AT = "2026-03-01T10:00:00Z"
 
@@ -209,6 +210,23 @@ def test_a_record_made_only_of_tool_results_is_messages_of_the_tool() -> None:
         each["tool_calls"] for each in (first, second)
     ]
     assert (first["id"], first["parent_id"], second["parent_id"]) == ("b", "a", "b")
+
+
+def test_a_result_without_an_id_answers_no_call_that_has_none_either() -> None:
+    found = bundled(talk(message(ToolCall(name="ls")), message(ToolResult(output="x"), id="b"))).message("b")
+
+    assert "tool_calls" not in found
+
+
+def test_an_answer_of_files_alone_is_not_told_in_words() -> None:
+    image = Media(kind="image", mime="image/png", data="AAAA")
+    call = message(ToolCall(name="draw", call_id="1"), id="a")
+    found = bundled(talk(call, message(ToolResult(call_id="1", output=[image]), id="b")))
+
+    assert found.message("a")["tool_calls"] == [{"name": "draw", "id": "1"}]
+    assert [{"type": "image", "mime_type": "image/png", "ref": "data:image/png;base64,AAAA"}] == (
+        found.message("b")["attachments"]
+    )
 
 
 def test_results_stand_before_what_a_person_adds_to_them() -> None:
@@ -385,9 +403,12 @@ def test_fields_of_a_source_that_are_called_like_ours(tmp_path: Path) -> None:
         extra = {name: {"n": place} for place, name in enumerate(names) if bits >> place & 1}
         folder = tmp_path / str(bits)
         folder.mkdir()
-        whole = talk(
-            message(Reasoning(text="Hm", extra=extra), Text(text="Hi"), extra=extra), source="xx", extra=extra
-        )
+        thought = Reasoning(text="Hm", extra=extra)
+        spoken = message(thought, Text(text="Hi"), extra=extra)
+        silent = message(thought, id="n", extra=extra)
+        bare = message(thought, id="o")
+        feedback = [Feedback(rating="up", message_id=each.id) for each in (spoken, silent, bare)]
+        whole = talk(spoken, silent, bare, source="xx", extra=extra, feedback=feedback)
 
         assert [whole] == [replace(item, origin=None) for item in back(folder, whole)]
 
@@ -399,13 +420,7 @@ def test_any_model_is_read_back_as_it_was(
     if items:
         again = back(tmp_path_factory.mktemp("any"), *items)
 
-        assert [as_left(item) for item in items] == [as_left(item) for item in again]
-
-
-def as_left(item: Item) -> Item | None:
-    """An item without what is declared lost."""
-    (loss,) = LOSSES.values()
-    return loss(replace(item, origin=None))
+        assert after(items, LOSSES.values()) == after(again, LOSSES.values())
 
 
 # Other programs' documents.
@@ -418,9 +433,127 @@ def test_the_schemas_refuse_what_is_wrong() -> None:
         assert document_errors(conversation | change)
 
 
+OTHER = Path(__file__).parents[1] / "readers" / "pam" / "other_program" / "input"
+
+
 def test_a_conversation_of_a_provider_keeps_its_name_when_it_is_written_again() -> None:
-    case = Path(__file__).parents[1] / "readers" / "pam" / "other_program" / "input"
-    again = bundled(*outcome(case).items)
+    again = bundled(*outcome(OTHER).items)
 
     assert ["perplexity", "local"] == [each["provider"]["name"] for each in again.conversations]
-    assert again.store["owner"] == {"id": "own-5"}
+
+
+def test_what_another_store_says_is_said_again() -> None:
+    """Status, provenance, confidence, access and times of memories, their relations, and their owner."""
+    stored = json.loads((OTHER / "memory-store.json").read_bytes())
+    notes = Notes()
+    again = bundled(*outcome(OTHER).items, notes=notes).store
+    _, first, second = again["memories"]
+    before, earlier, _ = stored["memories"]
+    same = ("id", "type", "status", "content", "content_hash", "tags", "provenance", "access", "confidence")
+
+    assert {name: before[name] for name in same} == {name: first[name] for name in same}
+    assert first["temporal"] == {"created_at": "2026-05-01T09:00:00Z", "updated_at": "2026-05-02T09:00:00Z"}
+    assert before["metadata"].items() <= first["metadata"].items()
+    assert (second["type"], second["custom_type"], second["status"]) == ("custom", "ritual", "superseded")
+    assert second["temporal"] == {"created_at": "2026-05-01T07:00:00Z", "superseded_by": "mem-a"}
+    assert second["provenance"]["platform"] == earlier["provenance"]["platform"] == "perplexity"
+    assert stored["relations"] == again["relations"]
+    assert stored["owner"] == again["owner"]
+
+
+def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
+    notes = Notes()
+    again = bundled(*outcome(OTHER).items, notes=notes)
+
+    assert "third pot" in (OTHER / "memory-store.json").read_text(encoding="utf-8")
+    assert "third pot" not in json.dumps([again.store, again.conversations])
+    assert ["pam:mem-c access.exportable: not-expressed: it must not be exported"] == [
+        str(note) for note in notes.kept if note.kind == Kind.NOT_EXPRESSED.label
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"status": "new", "summary": 1, "tags": ["Ü", "To do", 3], "access": {"visibility": "all"}},
+        {"status": [], "tags": {}, "confidence": {"initial": 2}, "temporal": [], "provenance": 1},
+        {"access": {"shared_with": [{"entity": "e", "permissions": ["read", "read"]}]}},
+        {"access": {"shared_with": [{"entity": "", "permissions": []}]}, "metadata": 7},
+        {"confidence": {"current": 1, "last_reinforced": "soon", "decay_model": None}},
+        {"temporal": {"updated_at": "2020-01-01T00:00:00Z", "superseded_by": "nobody", "valid_until": 3}},
+        {"temporal": {"valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-04-01T00:00:00Z"}},
+        {"provenance": {"platform": "?", "extraction_method": "magic", "extractor": "x", "message_ref": 1}},
+        {"metadata": {"language": "Englisch", "domain": 1, "more": {"a": None}, "none": None, OURS: 1}},
+        {"metadata": {"big": 2**60}},
+        {"relations": [{"id": "r", "from": "a", "to": "b", "type": "supports", "created_at": AT}]},
+        {"relations": [{"id": "r", "from": "a", "to": "a", "type": "?", "created_at": AT}, 1]},
+        {"owner": {"did": "x", "created_at": []}},
+    ],
+)
+def test_what_the_format_does_not_take_is_left_out_and_still_kept(
+    said: dict[str, Any], tmp_path: Path
+) -> None:
+    memory = Memory(id="a", source="pam", kind="fact", text="Tea", about="c", at=AT, extra=said)
+
+    assert [memory] == [replace(item, origin=None) for item in back(tmp_path, memory)]
+    assert [] == bundle_errors(files_of(tmp_path / "bundle"))
+
+
+def test_a_kind_of_its_own_stays_one_whatever_its_word(tmp_path: Path) -> None:
+    memory = Memory(id="a", source="x1", kind="ritual", text="Tea", at=AT)
+    store = bundled(memory).store
+    store["memories"][0] |= {"custom_type": "fact", "metadata": {}}
+    (tmp_path / "memory-store.json").write_text(json.dumps(store), encoding="utf-8")
+    (read,) = read_all([str(tmp_path)], Notes())
+    (again,) = bundled(read).store["memories"]
+
+    assert ("custom", "fact") == (again["type"], again["custom_type"])
+
+
+def test_ids_of_two_stores_that_meet_relate_nothing() -> None:
+    bond = {"id": "r", "from": "a", "to": "b", "type": "supports", "created_at": AT}
+    owner = Memory(id="o", source="pam", kind="identity", text="O", extra={"relations": [bond]})
+    memories = [Memory(id=name, source="pam", kind="fact", text=name) for name in ("a", "b")]
+
+    assert [bond] == bundled(owner, *memories).store["relations"]
+    assert [] == bundled(owner, *memories, *memories).store["relations"]
+
+
+def test_an_identity_that_a_conversation_told_of_is_not_of_an_account_of_that_name() -> None:
+    said = {"provenance": {"platform": "claude"}}
+    memory = Memory(id="a", source="pam", kind="identity", text="A nurse", about="c", extra=said)
+    found = bundled(talk(source="pam"), memory).store
+
+    assert found["memories"][0]["provenance"] == {"platform": "claude", "conversation_ref": "c"}
+    assert found["owner"] == {"id": "unknown"}
+
+
+def test_fields_of_other_sources_are_not_taken_for_those_of_the_format() -> None:
+    said = {"status": "archived", "access": {"exportable": False}, "provenance": {"platform": "moon"}}
+    (memory,) = bundled(Memory(id="a", source="x1", kind="fact", text="Tea", extra=said)).store["memories"]
+
+    assert ("active", "x1") == (memory["status"], memory["provenance"]["platform"])
+
+
+def test_a_memory_that_another_program_changed_is_read_as_it_is_now(tmp_path: Path) -> None:
+    memory = Memory(id="a", source="x1", kind="fact", text="Tea", at=AT)
+    write_items([memory], "pam", str(tmp_path / "bundle"), Notes())
+    path = tmp_path / "bundle" / "memory-store.json"
+    store = json.loads(path.read_bytes())
+
+    def read_again() -> Memory:
+        path.write_text(json.dumps(store), encoding="utf-8")
+        (found,) = read_all([str(tmp_path / "bundle")], Notes())
+        assert isinstance(found, Memory)
+        return found
+
+    store["memories"][0]["content"] = "Coffee"
+    assert ("x1", "Coffee") == (read_again().source, read_again().text)
+    store["memories"][0]["status"] = "archived"
+    assert ("pam", "archived", "x1") == (
+        read_again().source,
+        read_again().extra["status"],
+        read_again().extra["provenance"]["platform"],
+    )
+    (again,) = bundled(read_again()).store["memories"]
+    assert ("archived", "x1") == (again["status"], again["provenance"]["platform"])

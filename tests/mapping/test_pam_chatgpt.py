@@ -71,6 +71,13 @@ def test_ids_and_branches(tmp_path: Path) -> None:
     assert (second["parent_id"], second["children_ids"]) == ("n1", [])
 
 
+def test_a_message_is_called_as_its_place_in_the_mapping(tmp_path: Path) -> None:
+    found = bundle(tmp_path, node("n1", said("another", "user", "Hi"))).only["messages"][0]
+
+    assert (found["id"], found["provider_message_id"]) == ("n1", "n1")
+    assert found["raw_metadata"]["id"] == "another"
+
+
 @pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
 def test_roles(tmp_path: Path, role: str) -> None:
     assert one(tmp_path, said("n1", role, "Hi"))["role"] == role

@@ -181,6 +181,8 @@ def test_tool_result_as_the_document_shows_it(tmp_path: Path) -> None:
     assert (answer["id"], answer["role"], answer["content"]["text"]) == ("m1", "assistant", "Found.")
     assert tool["role"] == "tool"
     assert tool["citations"] == [{"title": "Page Title", "url": "https://example.com"}]
+    assert tool["tool_calls"] == [{"name": "web_search", "id": None}]
+    assert answer["tool_calls"] == [{"name": "web_search", "input": {"query": "..."}, "id": None}]
     assert (tool["parent_id"], tool["children_ids"]) == (None, [])
 
 

@@ -74,6 +74,6 @@ def test_conversations_of_one_name_are_told_apart_by_time(tmp_path: Path) -> Non
 def test_windows_apps_have_only_prompts(tmp_path: Path) -> None:
     found = bundle(tmp_path, f"{WINDOWS}2026-02-17T14:36:11,Notepad,Rewrite this\n").only
 
-    assert [("user", "Rewrite this")] == [
-        (each["role"], each["content"]["text"]) for each in found["messages"]
+    assert [("user", "Rewrite this", "2026-02-17T14:36:11Z")] == [
+        (each["role"], each["content"]["text"], each["created_at"]) for each in found["messages"]
     ]

@@ -67,6 +67,12 @@ def test_variant_b(tmp_path: Path) -> None:
     assert (answering["role"], answering["content"]["text"]) == ("assistant", "Because.")
 
 
+def test_what_is_not_json_in_variant_b_is_text(tmp_path: Path) -> None:
+    entry = activity() | {"userInteractions": [{"userInteraction": {"request": "Why?", "response": "[no"}}]}
+
+    assert ["Why?", "[no"] == [each["content"]["text"] for each in bundle(tmp_path, entry).only["messages"]]
+
+
 def test_entries_are_grouped_by_conversation_and_sorted_by_time(tmp_path: Path) -> None:
     found = bundle(
         tmp_path,

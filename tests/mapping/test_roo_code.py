@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import re
+import sqlite3
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -576,6 +578,73 @@ def test_custom_modes_of_the_settings(tmp_path: Path) -> None:
     assert (metadata["mode"], metadata["active_mode"], metadata["mode_persistence"]) == ("cook", "cook", True)
     assert metadata["available_modes"] == ["cook", "taste"]
     assert document["context"]["custom"]["custom_instructions"] == {"modes": {"cook": "Salt."}}
+
+
+def test_modes_are_in_json_before_they_are_in_yaml(tmp_path: Path) -> None:
+    path = task(tmp_path, BOIL, SHOWN, history_item=item())
+    modes = {"customModes": [{"slug": "cook", "customInstructions": "Salt."}, "odd", {"slug": 1}]}
+    (tmp_path / "settings").mkdir()
+    save_document(tmp_path / "settings", "cline_custom_modes.json", modes)
+
+    assert unified(path)["context"]["custom"]["custom_instructions"] == {"modes": {"cook": "Salt."}}
+
+
+def state_of_an_editor(storage: Path, value: Any, key: str = "RooVeterinaryInc.roo-cline") -> None:
+    with closing(sqlite3.connect(storage / "state.vscdb")) as editor, editor:
+        editor.execute("CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+        editor.execute("INSERT INTO ItemTable VALUES (?, ?)", (key, value))
+
+
+SET_MODES = [{"slug": "cook", "customInstructions": "Salt."}]
+SET = {
+    "customInstructions": "Be brief.",
+    "customModePrompts": {
+        "ask": {"customInstructions": "Be kind."},
+        "code": {"customInstructions": ""},
+        "cook": {"customInstructions": "Pepper."},
+        "odd": [1],
+    },
+    "taskHistory": [{"id": TASK}],
+}
+
+
+def test_custom_instructions_of_the_editor_global_and_per_mode(tmp_path: Path) -> None:
+    extension = tmp_path / "rooveterinaryinc.roo-cline"
+    path = task(extension, BOIL, SHOWN, history_item=item())
+    (extension / "settings").mkdir()
+    save_document(extension / "settings", "custom_modes.yaml", {"customModes": SET_MODES})
+    state_of_an_editor(tmp_path, json.dumps(SET))
+    told = {"global": "Be brief.", "modes": {"ask": "Be kind.", "cook": "Salt."}}
+
+    assert unified(path)["context"]["custom"]["custom_instructions"] == told
+    assert read(path / "ui_messages.json")[0].context["custom_instructions"] == told
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [
+        (json.dumps(SET), "another.extension"),
+        ("[1]", "RooVeterinaryInc.roo-cline"),
+        ("{", "RooVeterinaryInc.roo-cline"),
+        (b"\xff", "RooVeterinaryInc.roo-cline"),
+        (None, "RooVeterinaryInc.roo-cline"),
+        (json.dumps({"customInstructions": 1, "customModePrompts": 2}), "RooVeterinaryInc.roo-cline"),
+    ],
+)
+def test_other_states_of_an_editor_say_nothing(tmp_path: Path, value: Any, key: str) -> None:
+    path = task(tmp_path / "rooveterinaryinc.roo-cline", BOIL, SHOWN, history_item=item())
+    state_of_an_editor(tmp_path, value, key)
+
+    assert "custom_instructions" not in read(path)[0].context
+
+
+def test_a_damaged_state_of_an_editor_is_noted_and_the_task_read(tmp_path: Path) -> None:
+    path = task(tmp_path / "rooveterinaryinc.roo-cline", BOIL, SHOWN, history_item=item())
+    (tmp_path / "state.vscdb").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    conversation, notes = read(path)
+
+    assert conversation.timeline
+    assert len(noted(notes, Kind.UNREADABLE_FILE)) == 1
 
 
 def test_an_index_tells_of_a_task_without_a_file_for_that(tmp_path: Path) -> None:

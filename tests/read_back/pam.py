@@ -1,10 +1,10 @@
-"""Portable AI Memory keeps all but the values that only writers of native content read."""
+"""Portable AI Memory keeps all but values of native content and memories that must not leave."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent_journal.model import Message, ToolResult
+from agent_journal.model import Item, Memory, Message, ToolResult
 from tests.read_back.losing import Losses, each_message
 
 
@@ -13,4 +13,13 @@ def without_native(message: Message) -> Message:
     return replace(message, native=None, parts=parts)
 
 
-LOSSES: Losses = {"the content as the source had it": each_message(without_native)}
+def without_what_must_stay(item: Item) -> Item | None:
+    is_told = isinstance(item, Memory) and item.source == "pam"
+    access = item.extra.get("access") if is_told else None
+    return None if isinstance(access, dict) and access.get("exportable") is False else item
+
+
+LOSSES: Losses = {
+    "the content as the source had it": each_message(without_native),
+    "memories that say they must not be exported": without_what_must_stay,
+}

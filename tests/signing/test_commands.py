@@ -125,3 +125,55 @@ def test_a_private_key_is_not_needed_to_verify(records: Path) -> None:
 
     assert done.returncode == 1
     assert "private key" in done.stderr
+
+
+def test_what_cannot_be_read_or_written_is_told_in_one_line(records: Path) -> None:
+    places = [str(path) for path in sorted((records / "records").iterdir())]
+    (records / "file").touch()
+    (records / "README.md").write_text("Tea\n", encoding="utf-8")
+    sign = ("record", "sign", "--key", "keys/signing-key.pem")
+    verify = ("record", "verify", "--key", "keys/signing-key.pub.pem")
+    for arguments, said in (
+        ((*sign, "missing.json"), "cannot read missing.json"),
+        ((*sign, "records"), "cannot read records"),
+        ((*sign, "README.md"), "cannot sign README.md: what is signed is no agent record"),
+        ((*sign, places[0], "-o", "nowhere/a.sig"), "cannot write nowhere/a.sig"),
+        ((*sign, *places, "-o", "file/"), "cannot write file"),
+        ((*sign, places[0], places[0], "-o", "signatures/"), "two records have the same name"),
+        ((*verify, "missing.sig.cbor"), "cannot read missing.sig.cbor"),
+        ((*verify, "/dev/zero"), "cannot read /dev/zero: it is larger than 1 MiB"),
+        ((*verify, "--payload", "missing.json", "file"), "cannot read missing.json"),
+        (
+            ("record", "verify", "--key", "file", "file"),
+            "cannot use the key file: it is no public key in PEM",
+        ),
+    ):
+        done = aj(records, *arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), arguments
+        assert said in done.stderr
+
+
+def test_each_signature_has_its_verdict_and_one_that_is_refused_fails(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "a.sig.cbor")
+    aj(records, "record", "keygen", "-o", "others")
+    good = (records / "a.sig.cbor").read_bytes()
+    (records / "a.json").write_bytes(place.read_bytes())
+    for name, data in (("cut", good[:-1]), ("longer", good + b"\0"), ("empty", b""), ("text", b"hello")):
+        (records / f"{name}.sig.cbor").write_bytes(data)
+        (records / f"{name}.json").write_bytes(place.read_bytes())
+    names = [f"{name}.sig.cbor" for name in ("a", "cut", "longer", "empty", "text")]
+    done = aj(records, "record", "verify", "--key", "keys/signing-key.pub.pem", *names)
+    told = [line for line in done.stdout.splitlines() if not line.startswith("  ")]
+    other = aj(records, "record", "verify", "--key", "others/signing-key.pub.pem", "a.sig.cbor")
+
+    assert done.returncode == other.returncode == 1
+    assert told[0].startswith("a.sig.cbor: valid: bytes unchanged since signed by key")
+    assert [
+        "cut.sig.cbor: NOT VALID: it ends too early",
+        "longer.sig.cbor: NOT VALID: 1 bytes follow behind it",
+        "empty.sig.cbor: NOT VALID: it ends too early",
+        "text.sig.cbor: NOT VALID: it ends too early",
+    ] == told[1:]
+    assert other.stdout.startswith("a.sig.cbor: NOT VALID: it names another key than the one it must be of")
+    assert "claim" not in other.stdout

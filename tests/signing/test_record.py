@@ -164,6 +164,7 @@ CLAIMS = {1: "somebody", 2: SESSION}
 MISUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "other key": (lambda: made(key=OTHER), "not those that this key signed"),
     "other key named": (lambda: made({1: -8, 4: b"x" * 32, 15: CLAIMS}), "another key"),
+    "other key named outside": (lambda: made({1: -8, 15: CLAIMS}, {4: b"x" * 32}), "another key"),
     "no algorithm": (lambda: made({15: CLAIMS}), "no algorithm"),
     "unprotected algorithm": (lambda: made({15: CLAIMS}, {1: -8}), "no algorithm"),
     "algorithm in both": (lambda: made({1: -8, 15: CLAIMS}, {1: -8}), "outside of what is signed"),
@@ -173,16 +174,23 @@ MISUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "unprotected claims": (lambda: made({1: -8}, {15: CLAIMS}), "no claims"),
     "no issuer": (lambda: made({1: -8, 15: {2: SESSION}}), "no iss"),
     "no subject": (lambda: made({1: -8, 15: {1: "a"}}), "no sub"),
+    "time that is true": (lambda: made({1: -8, 15: CLAIMS | {6: True}}), "time"),
     "odd time": (lambda: made({1: -8, 15: CLAIMS | {6: "noon"}}), "time"),
     "other session": (lambda: made({1: -8, 15: {1: "a", 2: "other"}}), "another session"),
     "unknown critical header": (lambda: made({1: -8, 2: [99], 99: 1, 15: CLAIMS}), "understood"),
     "absent critical header": (lambda: made({1: -8, 2: [3], 15: CLAIMS}), "understood"),
     "odd critical header": (lambda: made({1: -8, 2: [[1]], 15: CLAIMS}), "understood"),
+    "critical header that is true": (lambda: made({1: -8, 2: [True], 15: CLAIMS}), "understood"),
+    "critical header that is one number": (lambda: made({1: -8, 2: 1, 15: CLAIMS}), "no list"),
     "empty critical header": (lambda: made({1: -8, 2: [], 15: CLAIMS}), "no list"),
     "critical header outside": (lambda: made({1: -8, 15: CLAIMS}, {2: [1]}), "outside of what is signed"),
     "other content": (lambda: made({1: -8, 3: "text/html", 15: CLAIMS}), "another type"),
     "odd content": (lambda: made({1: -8, 3: [1], 15: CLAIMS}), "another type"),
     "header twice": (lambda: made({1: -8, 4: b"k", 15: CLAIMS}, {4: b"k"}), "twice"),
+    "key twice in unprotected": (
+        lambda: made().replace(b"\xa0\xf6", b"\xa2\x18\x63\x01\x18\x63\x01\xf6", 1),
+        "twice",
+    ),
     "key twice in protected": (lambda: made(b"\xa2\x01\x27\x01\x27"), "twice"),
     "protected is no map": (lambda: made(b"\x80"), "no map"),
     "protected is empty": (lambda: made(b""), "ends too early"),
@@ -211,6 +219,11 @@ MISUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: made(unprotected={100: {"content-hash-alg": "md5"}}),
         "content-hash-alg",
     ),
+    "trace of another format": (
+        lambda: made(unprotected={100: {"trace-format": "claude-jsonl"}}),
+        "something else than an agent record",
+    ),
+    "trace of no format": (lambda: made(unprotected={100: {"trace-format": 3}}), "something else"),
     "unknown trace field": (lambda: made(unprotected={100: {"verified": True}}), "not of the form"),
     "odd trace": (lambda: made(unprotected={100: [1]}), "not of the form"),
 }
@@ -289,3 +302,11 @@ def test_what_is_no_record_is_neither_signed_nor_verified(payload: bytes) -> Non
 def test_a_record_in_another_form_is_not_signed(payload: bytes) -> None:
     with pytest.raises(Refused, match=r"canonical|no agent record"):
         signed(payload)
+
+
+@pytest.mark.parametrize("issued", [0, -1, 2**63 - 1, 2**64 - 1, -(2**64), 253_402_300_800])
+def test_any_whole_number_may_be_the_claimed_time(issued: int) -> None:
+    got = verdict(made({1: -8, 15: CLAIMS | {6: issued}}))
+
+    assert got.valid
+    assert issued == got.claims["iat"]

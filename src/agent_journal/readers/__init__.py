@@ -28,6 +28,26 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 
+class Retention(Struct, frozen=True, kw_only=True):
+    """That a tool deletes its own histories after a while, and how a person changes that.
+
+    Keys are steps into its settings file, which is JSON, with dots between them.
+    """
+
+    settings: tuple[str, ...]
+    """Where the settings file lies; the first that is there holds."""
+    key: str
+    """After which time histories are deleted: a number of days, or a text such as `30d` or `2w`."""
+    days: int
+    """After how many days if nobody settled it."""
+    switch: str = ""
+    """What, if it is false, keeps the tool from deleting."""
+    most: str = ""
+    """How many histories are left, whatever their age."""
+    advice: str
+    """What to write into the file so that nothing is deleted."""
+
+
 class ReaderInfo(Struct, frozen=True, kw_only=True):
     """What the rest of the program may know about a source."""
 
@@ -61,6 +81,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """How agent records tell of it."""
     in_blocks: bool = False
     """Whether its messages are lists of blocks, also where there is only one."""
+    retention: Retention | None = None
+    """What the tool itself deletes, if it does."""
     resume: str = ""
     """How a person goes on in that tool: `claude --resume {id}`."""
     evidence: str = ""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_RECORD_BYTES = 1 << 30
 TRACE_FORMAT = "ietf-vac-v3.0"
+_RECORD_FORMATS = "ietf-vac-"
 _SIGN1, _EDDSA = 18, -8
 _ALG, _CRIT, _CONTENT_TYPE, _KID, _CLAIMS = 1, 2, 3, 4, 15
 _ISSUER, _SUBJECT, _ISSUED_AT = 1, 2, 6
@@ -100,9 +101,10 @@ def _verified(
     payload = _payload(payload, attached)
     if canonicalize:
         payload = canonical.encode(canonical.parse(payload))
-    kid, expected = headers.get(_KID), keys.fingerprint(key)
-    if isinstance(kid, bytes) and len(kid) == len(expected) and kid != expected:
-        raise Refused("it names another key than the one it must be of")
+    expected = keys.fingerprint(key)
+    for kid in (headers.get(_KID), unprotected.get(_KID)):
+        if isinstance(kid, bytes) and len(kid) == len(expected) and kid != expected:
+            raise Refused("it names another key than the one it must be of")
     _check(signature, _to_be_signed(protected, payload), key)
     whole = _record(payload)
     claims = headers[_CLAIMS]
@@ -152,7 +154,8 @@ def _refuse_unknown(critical: Any, headers: dict[Any, Any]) -> None:
     if not isinstance(critical, list) or not critical:
         raise Refused("its crit header is no list of labels")
     for label in critical:
-        if not isinstance(label, int) or label not in headers or label not in _UNDERSTOOD:
+        is_label = isinstance(label, int) and not isinstance(label, bool)
+        if not is_label or label not in headers or label not in _UNDERSTOOD:
             raise Refused(f"it demands that {label!r} be understood, which it is not")
 
 
@@ -235,6 +238,8 @@ def _refuse_contradictions(unprotected: dict[Any, Any], whole: dict[str, Any], p
         return
     if not isinstance(trace, dict) or not trace.keys() <= _TRACE_FIELDS:
         raise Refused("its trace metadata is not of the form the draft gives it")
+    if not str(trace.get("trace-format", TRACE_FORMAT)).startswith(_RECORD_FORMATS):
+        raise Refused("its trace metadata tells of something else than an agent record")
     session = whole["session"]
     inside = {
         "session-id": session["session-id"],

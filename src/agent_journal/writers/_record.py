@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times, tree
+from agent_journal.blocks import DEEDS, parts_in
 from agent_journal.records import UNKNOWN, provider_of
 
 if TYPE_CHECKING:
-    from agent_journal.model import Conversation
+    from agent_journal.model import Conversation, Message, ToolCall
     from agent_journal.records import RecordForm
     from agent_journal.writers import Run
 
@@ -57,3 +58,26 @@ def _provider(conversation: Conversation, field: str) -> str | None:
     bags = [conversation.extra, *(message.extra for message in tree.messages(conversation))]
     stated = (bag.get(field) for bag in reversed(bags))
     return next((name for name in stated if isinstance(name, str) and name), None)
+
+
+def is_told(message: Message) -> bool:
+    """Whether the content says by itself what was called, answered and thought."""
+    if message.native is None:
+        return False
+    told = sum(isinstance(part, DEEDS) for part in parts_in(message.native, []))
+    return told == sum(isinstance(part, DEEDS) for part in message.parts)
+
+
+def value_at(bag: Any, place: tuple[str, ...]) -> Any:
+    """What lies at a place in nested objects; None if it is nowhere."""
+    for name in place:
+        bag = bag.get(name) if isinstance(bag, dict) else None
+    return bag if place else None
+
+
+def unanswered(call: ToolCall | None, form: RecordForm) -> dict[str, Any] | None:
+    """How a call goes that nothing came back of, where the source says so."""
+    status = None if call is None else value_at(call.extra, form.status_at)
+    if call is None or not isinstance(status, str) or not status:
+        return None
+    return without_nulls({"type": "tool-result", "output": "", "status": status, "call-id": call.call_id})

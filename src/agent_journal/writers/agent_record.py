@@ -10,11 +10,19 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal import canonical, times
-from agent_journal.blocks import DEEDS, content_of, of_parts
+from agent_journal.blocks import DEEDS, answered, content_of, of_parts
 from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.records import UNKNOWN, VERSION, RecordForm
+from agent_journal.records import PATCH, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._record import agent_meta, recording_agent, start, without_nulls
+from agent_journal.writers._record import (
+    agent_meta,
+    is_told,
+    recording_agent,
+    start,
+    unanswered,
+    value_at,
+    without_nulls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,18 +37,23 @@ INFO = WriterInfo(
     layout="lines",
     loses=(
         "memories",
+        "title, tags, summaries, feedback, links, tools and requests",
+        "whose it is, where it ran but for the folder, and when it ended",
+        "that it began later than its first entry",
         "system messages",
-        "events other than queue operations, token counts and steps",
+        "events other than queue operations, token counts and steps, and their data",
         "parents and branches",
         "tokens and cost",
-        "the model of each message",
+        "the models of single messages",
+        "which messages are hidden, in a side chain or of one response, and why they end",
+        "whose the parts are that a source keeps apart, and media and files among them",
+        "how content is to be read: it is there as the source had it",
         "what only the source has a field for",
+        "ids that no source gave, and names of sources that nobody reads",
     ),
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
 _EVENTS = frozenset({"queue-operation", "token-count", "step-start", "step-finish"})
-# What was changed in files: where parts are entries, it is the result of an edit.
-_PATCH = "patch"
 _USUAL = RecordForm()
 
 
@@ -110,7 +123,7 @@ class _Entries:
             yield from self._closed()
         if event.name in _EVENTS:
             yield {"type": "system-event", "event-type": event.name} | ({} if is_part else _place(event))
-        elif is_part and event.name == _PATCH:
+        elif is_part and event.name == PATCH:
             diff = event.data.get("diff", "")
             yield {"type": "tool-result", "output": diff, "status": "success"} | _id(event)
         else:
@@ -136,8 +149,7 @@ class _Entries:
             entry["content"] = content
         if self._form.names_models and role == "assistant" and message.model:
             entry["model-id"] = message.model
-        is_told = self._form.told_once and message.native is not None
-        children = [] if is_told else list(self._children(message))
+        children = [] if self._form.told_once and is_told(message) else list(self._children(message))
         if children:
             entry["children"] = children
         return entry
@@ -161,7 +173,7 @@ class _Entries:
         """When a tool was called, or answered, where the source says so."""
         if not place:
             return {}
-        stated = None if call is None else times.moment(_at(call.extra, place))
+        stated = None if call is None else times.moment(value_at(call.extra, place))
         return _time(stated if stated or self._form.part_of else message.at)
 
     def _result(self, result: ToolResult, block: Any) -> dict[str, Any]:
@@ -171,10 +183,15 @@ class _Entries:
         native = result.native
         if native is None and isinstance(block, dict):
             native = block.get("content")
-        entry["output"] = result.output if native is None else native
+        entry["output"] = answered(result.output) if native is None else native
+        return entry | without_nulls({"status": self._status(result)})
+
+    def _status(self, result: ToolResult) -> str | None:
+        """How a call went: in the source's own word where records of it have that."""
         stated = result.extra.get("status")
-        status = stated if self._form.own_status else "error" if result.is_error else "success"
-        return entry | ({"status": status} if isinstance(status, str) else {})
+        if self._form.own_status and (isinstance(stated, str) or result.is_error is None):
+            return stated if isinstance(stated, str) else None
+        return "error" if result.is_error else "success"
 
     def _beside(self, message: Message, role: str) -> Iterator[dict[str, Any]]:
         """The parts of a message as entries of their own."""
@@ -186,7 +203,8 @@ class _Entries:
                 case Reasoning():
                     yield {"type": "reasoning", "content": part.text or ""} | _id(part)
                 case ToolCall():
-                    yield from self._unanswered(call)
+                    if open_call := unanswered(call, self._form):
+                        yield open_call
                     call = part
                     yield _call(part) | _id(part) | self._moment(part, self._form.call_at, message)
                 case ToolResult():
@@ -194,13 +212,8 @@ class _Entries:
                     call = None
                 case _:
                     self._left_out[f"{type(part).__name__.lower()} of a message"] += 1
-        yield from self._unanswered(call)
-
-    def _unanswered(self, call: ToolCall | None) -> Iterator[dict[str, Any]]:
-        """How a call goes that nothing came back of."""
-        status = None if call is None else _at(call.extra, self._form.status_at)
-        if call is not None and isinstance(status, str) and status:
-            yield {"type": "tool-result", "output": "", "status": status} | _called(call)
+        if open_call := unanswered(call, self._form):
+            yield open_call
 
     def _tool_entries(self, message: Message) -> list[dict[str, Any]]:
         """What a tool said, as entries: the draft's messages are the user's and the assistant's."""
@@ -233,24 +246,13 @@ def _id(part: Text | Reasoning | ToolCall | Event) -> dict[str, Any]:
     return {"id": stated} if isinstance(stated, str) else {}
 
 
-def _at(bag: Any, place: tuple[str, ...]) -> Any:
-    """What lies at a place in nested objects."""
-    for name in place:
-        bag = bag.get(name) if isinstance(bag, dict) else None
-    return bag if place else None
-
-
 def _call(call: ToolCall) -> dict[str, Any]:
     entry = {
         "type": "tool-call",
         "name": call.name or UNKNOWN,
         "input": {} if call.input is None else call.input,
     }
-    return entry | _called(call)
-
-
-def _called(call: ToolCall) -> dict[str, Any]:
-    return {} if call.call_id is None else {"call-id": call.call_id}
+    return entry | without_nulls({"call-id": call.call_id})
 
 
 def _reasoning(reasoning: Reasoning) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from agent_journal.blocks import answer
-from agent_journal.model import Reasoning, ToolCall, ToolResult, Usage
-from agent_journal.readers.agent_record.ours import OfCall, OfResult, OfThought, OfUsage, taken
+from agent_journal.model import Reasoning, Text, ToolCall, ToolResult, Usage
+from agent_journal.readers.agent_record.ours import OfCall, OfResult, OfText, OfThought, OfUsage, taken
 from agent_journal.records import FAILED
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ _COUNTS = {
 def call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
     """What a tool was asked."""
     ours = taken(fields, OfCall)
+    fields.drop(*ours.added)
     name, asked = fields.text("name") or "", fields.take("input")
     return ToolCall(
         name=name,
         call_id=fields.text("call-id"),
         input=asked if ours.input is UNSET else ours.input,
         kind=ours.kind or kinds.get(name),
-        extra=_left(fields, ours.extra),
+        extra=_left(fields, ours.extra, ours.inside),
     )
 
 
@@ -49,18 +50,19 @@ def result(fields: Fields, kinds: dict[str, ToolKind]) -> ToolResult:  # noqa: A
 
 def result_values(fields: Fields, ours: OfResult) -> dict[str, Any]:
     """The values of a result, without what only the source has a field for."""
+    fields.drop(*ours.added)
     value = fields.take("output")
     output, native = answer(value)
     failed, status = fields.flag("is-error"), fields.look("status")
     if failed is None and status.__class__ is str:
         failed = FAILED.get(status)
-        if status in ("success", "error"):
+        if status in ("success", "error") and not ours.own_status:
             fields.drop("status")
     return {
         "call_id": fields.text("call-id"),
         "output": output if ours.output is UNSET else ours.output,
         "is_error": failed if ours.is_error is UNSET else ours.is_error,
-        "name": fields.text("name"),
+        "name": fields.text("name") if ours.name is None else ours.name,
         "native": native if ours.native is None else value if ours.native else None,
     }
 
@@ -74,8 +76,8 @@ def thought(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa: A
         content = None
     return Reasoning(
         text=(content or None) if ours.text is UNSET else ours.text,
-        summary=fields.text("summary"),
-        signature=fields.text("signature"),
+        summary=fields.text("summary") if ours.summary is None else ours.summary,
+        signature=fields.text("signature") if ours.signature is None else ours.signature,
         encrypted=fields.text("encrypted"),
         extra=_left(fields, ours.extra),
     )
@@ -88,9 +90,32 @@ WAYS: dict[str, Callable[[Fields, dict[str, ToolKind]], Deed]] = {
 }
 
 
-def _left(fields: Fields, extra: dict[str, Any]) -> dict[str, Any]:
+def text(fields: Fields) -> Text | None:
+    """What was said in an entry that is a part of a message; None if that is no text."""
+    if fields.look("content").__class__ is not str:
+        return None
+    ours = taken(fields, OfText)
+    return Text(text=fields.take("content"), extra=_left(fields, ours.extra))
+
+
+def _left(
+    fields: Fields, extra: dict[str, Any], inside: dict[str, list[str]] | None = None
+) -> dict[str, Any]:
     fields.drop("type")
-    return fields.rest() | extra
+    return put_back(fields, extra, inside or {})
+
+
+def put_back(fields: Fields, extra: dict[str, Any], inside: dict[str, list[str]]) -> dict[str, Any]:
+    """What only the source has a field for, where the source has it."""
+    moved = {
+        name: {field: fields.take(field) for field in names if fields.has(field)}
+        for name, names in inside.items()
+    }
+    found = fields.rest() | extra
+    for name, values in moved.items():
+        kept = found.get(name)
+        found[name] = (kept if isinstance(kept, dict) else {}) | values
+    return found
 
 
 def usage(fields: Fields, ours: OfUsage) -> Usage | None:

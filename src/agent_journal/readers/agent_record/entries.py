@@ -10,13 +10,15 @@ from msgspec.structs import replace
 from agent_journal import ids, tree
 from agent_journal.blocks import exactly, parts_in, same
 from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Role, ToolResult
+from agent_journal.model import Event, Message, Other, Role, ToolResult
 from agent_journal.notes import Kind
-from agent_journal.readers.agent_record.deeds import WAYS, result_values, usage
+from agent_journal.readers.agent_record.deeds import WAYS, put_back, result_values, text, usage
 from agent_journal.readers.agent_record.ours import OfEvent, OfMessage, taken
 from agent_journal.records import OURS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent_journal.blocks import Deed
     from agent_journal.model import Part, ToolKind
     from agent_journal.notes import Notes
@@ -30,45 +32,55 @@ _DOERS: dict[str, Role] = {"tool-call": "assistant", "reasoning": "assistant", "
 class Entries:
     """Makes the timeline of one record."""
 
-    def __init__(self, owner: str, kinds: dict[str, ToolKind], note: Notes) -> None:
+    def __init__(self, owner: str, kinds: dict[str, ToolKind], note: Notes, *, is_ours: bool) -> None:
         self._owner = owner
         self._kinds = kinds
         self._note = note
+        self._is_ours = is_ours
         self._known: set[str] = set()
+        self._raws: list[Any] = []
 
     def told(self, raws: list[Any]) -> list[Entry]:
         """Every entry; what is below a message and no part of it follows it."""
         found: list[Entry] = []
-        pending: list[tuple[Any, str | None, str]] = [
-            (raw, None, f"entries[{index}]") for index, raw in enumerate(raws)
+        self._raws = raws
+        pending: list[tuple[Any, str | None, str, list[int]]] = [
+            (raws[index], None, f"entries[{index}]", parts) for index, parts in _gathered(raws)
         ]
         pending.reverse()
         while pending:
-            raw, parent, where = pending.pop()
-            entry, below = self._entry(raw, parent, where)
+            raw, parent, where, parts = pending.pop()
+            entry, below = self._entry(raw, parent, where, parts)
             found.append(entry)
-            pending += [(child, entry.id, f"{where}.children[{index}]") for index, child in reversed(below)]
-        return self._settled(found)
+            pending += [
+                (child, entry.id, f"{where}.children[{index}]", []) for index, child in reversed(below)
+            ]
+        # In records that were written here, all is as it was.
+        return found if self._is_ours else self._settled(found)
 
-    def _entry(self, raw: Any, parent: str | None, where: str) -> tuple[Entry, list[tuple[int, Any]]]:
+    def _entry(
+        self, raw: Any, parent: str | None, where: str, parts: list[int]
+    ) -> tuple[Entry, list[tuple[int, Any]]]:
         if raw.__class__ is not dict:
             self._note(Kind.WRONG_TYPE, where, f"an entry is {type(raw).__name__}")
             raw = {"type": "unknown", "value": raw}
         fields = Fields(raw, self._note, where)
         kind = fields.look("type")
         kind = kind if kind.__class__ is str else ""
-        if kind in _SPEAKERS or _is_told_message(raw):
-            return self._message(fields, kind, parent)
+        if _ours(raw, "event").__class__ is str:
+            return self._event(fields, "system-event", parent), []
+        if kind in _SPEAKERS or _ours(raw, "role").__class__ is str:
+            return self._message(fields, kind, parent, parts)
         if kind == "tool-result":
             return self._answer(fields, parent), []
         if kind in WAYS:
             return self._deed(fields, kind, parent), []
         return self._event(fields, kind, parent), []
 
-    def _place(self, fields: Fields, parent: str | None, *, made: bool) -> dict[str, Any]:
+    def _place(self, fields: Fields, parent: str | None, ours: OfMessage | OfEvent) -> dict[str, Any]:
         """Id, parent and time of an entry."""
-        stated = fields.text("id")
-        if stated is not None and stated in self._known:
+        stated = fields.text("id") if ours.id is None else ours.id
+        if stated is not None and stated in self._known and not self._is_ours:
             self._note(Kind.DUPLICATE_ID, fields.where, stated[:60])
             fields.keep("id", stated)
             stated = None
@@ -77,13 +89,17 @@ class Entries:
         above = fields.text("parent-id")
         return {
             "id": identity,
-            "made_id": made or stated is None,
+            "made_id": ours.made_id or ours.id is not None or stated is None,
             "parent_id": parent if above is None else above,
             "at": fields.moment("timestamp"),
         }
 
-    def _message(self, fields: Fields, kind: str, parent: str | None) -> tuple[Entry, list[tuple[int, Any]]]:
+    def _message(
+        self, fields: Fields, kind: str, parent: str | None, places: list[int]
+    ) -> tuple[Entry, list[tuple[int, Any]]]:
         ours = taken(fields, OfMessage)
+        if ours.beside is not None:
+            return self._with_parts_beside(fields, ours, parent, places), []
         content = _content(fields, kind)
         if ours.content is not UNSET:
             content = ours.content
@@ -93,6 +109,34 @@ class Entries:
             parts = parts_in(content, deeds)
         role = ours.role or _SPEAKERS.get(kind, "assistant")
         return self._said(fields, ours, parent, role=role, parts=parts, content=content), below
+
+    def _with_parts_beside(
+        self, fields: Fields, ours: OfMessage, parent: str | None, places: list[int]
+    ) -> Message:
+        """The message of parts that are entries before it."""
+        beside = [self._part(self._raws[place], f"entries[{place}]") for place in places]
+        parts = _parts(ours, beside)
+        content = fields.take("content")
+        if ours.parent and fields.look("parent-id").__class__ is str:
+            fields.keep(ours.parent, fields.take("parent-id"))
+        return self._said(
+            fields,
+            replace(ours, native=True),
+            parent,
+            role=ours.role or _SPEAKERS.get(str(fields.look("type")), "assistant"),
+            parts=beside if parts is None else parts,
+            content=content,
+        )
+
+    def _part(self, raw: Any, where: str) -> Part:
+        """An entry that is a part of a message."""
+        if raw.__class__ is not dict:
+            return Other(data=raw)
+        fields = Fields(raw, self._note, where)
+        kind = raw.get("type")
+        way = WAYS.get(kind) if kind.__class__ is str else None
+        said = text(fields) if way is None else way(fields, self._kinds)
+        return Other(data=fields.rest()) if said is None else said
 
     def _children(self, fields: Fields) -> tuple[list[Deed], list[tuple[int, Any]]]:
         """The parts of a message that are told beside its content, and what else is below it."""
@@ -119,7 +163,7 @@ class Entries:
         content: Any,
     ) -> Message:
         is_native = ours.native if ours.native is not None else not same(exactly(parts), content)
-        place = self._place(fields, parent, made=ours.made_id)
+        place = self._place(fields, parent, ours)
         counted = usage(fields, ours.usage)
         fields.drop("type")
         return Message(
@@ -133,7 +177,7 @@ class Entries:
             parts=parts,
             usage=counted,
             native=content if is_native else None,
-            extra=_extra(fields, ours),
+            extra=put_back(fields, ours.extra, ours.inside),
         )
 
     def _answer(self, fields: Fields, parent: str | None) -> Message:
@@ -152,7 +196,7 @@ class Entries:
 
     def _deed(self, fields: Fields, kind: str, parent: str | None) -> Message:
         """The message of one call or thought."""
-        place = self._place(fields, parent, made=False)
+        place = self._place(fields, parent, OfEvent())
         part = WAYS[kind](fields, self._kinds)
         return Message(**place, role=_DOERS[kind], parts=[part])
 
@@ -160,16 +204,21 @@ class Entries:
         if kind == "system-event":
             ours = taken(fields, OfEvent)
             fields.drop("type")
-            name = fields.text("event-type")
+            name = fields.text("event-type") if ours.event is None else ours.event
         else:
             ours, name = OfEvent(), kind or None
             if not fields.has("vendor-ext"):  # 2.0.0 has entries of any type
                 self._note(
                     Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.look('type'))[:40]!r}"
                 )
-        place = self._place(fields, parent, made=ours.made_id)
+        place = self._place(fields, parent, ours)
+        if ours.event is not None:
+            output = fields.take("output")
+            fields.drop("status")
+            if ours.output is not None:
+                fields.keep(ours.output, output)
         data = fields.bag("data")
-        rest = fields.rest()
+        rest = fields.rest() | ours.extra
         return Event(
             **place, name="unknown" if name is None else name, data=rest if data is None else data | rest
         )
@@ -197,10 +246,29 @@ class Entries:
         return [_without_parent(entry) if entry.id in roots else entry for entry in placed]
 
 
-def _is_told_message(raw: dict[str, Any]) -> bool:
-    """Whether an entry of another type was written here for a message of the system or of a tool."""
-    ours = raw.get(OURS)
-    return ours.__class__ is dict and ours.get("role").__class__ is str
+def _ours(raw: Any, name: str) -> Any:
+    """What was written here beside an entry: for a message of the system or of a tool, who speaks."""
+    ours = raw.get(OURS) if raw.__class__ is dict else None
+    return ours.get(name) if ours.__class__ is dict else None
+
+
+def _gathered(raws: list[Any]) -> list[tuple[int, list[int]]]:
+    """The places of entries, each with those of its parts; a message is where the first of its parts is.
+
+    Where parts stand beside their message it comes last, behind the events that followed it.
+    """
+    found: list[tuple[int, list[int]]] = []
+    for index, raw in enumerate(raws):
+        match _ours(raw, "beside"):
+            case [int(parts), int(events)] if parts >= 0 and events >= 0 and parts + events <= len(found):
+                first = len(found) - parts - events
+                behind = found[first + parts :]
+                places = [place for place, _ in found[first : first + parts]]
+                if not any(inner for _, inner in found[first:]):
+                    found[first:] = [(index, places), *behind]
+                    continue
+        found.append((index, []))
+    return found
 
 
 def _content(fields: Fields, kind: str) -> Any:
@@ -215,25 +283,12 @@ def _content(fields: Fields, kind: str) -> Any:
     return fields.take("content")
 
 
-def _parts(ours: OfMessage, deeds: list[Deed]) -> list[Part] | None:
+def _parts(ours: OfMessage, deeds: Sequence[Part]) -> list[Part] | None:
     """The parts that are stated; None if they follow from the content."""
     if ours.parts is None:
         return None
     parts = [deeds[part] if part.__class__ is int and 0 <= part < len(deeds) else part for part in ours.parts]
     return None if any(part.__class__ is int for part in parts) else parts  # type: ignore[return-value] # no number is left
-
-
-def _extra(fields: Fields, ours: OfMessage) -> dict[str, Any]:
-    """What only the source has a field for, where the source has it."""
-    inside = {
-        name: {field: fields.take(field) for field in names if fields.has(field)}
-        for name, names in ours.inside.items()
-    }
-    extra = fields.rest() | ours.extra
-    for name, values in inside.items():
-        kept = extra.get(name)
-        extra[name] = (kept if isinstance(kept, dict) else {}) | values
-    return extra
 
 
 def _without_parent(entry: Entry) -> Entry:

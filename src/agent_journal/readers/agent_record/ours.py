@@ -32,16 +32,31 @@ if TYPE_CHECKING:
 
 
 class OfEvent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of an event."""
+    """What is said of an event.
 
+    `event` is its name where the entry is of another type, `output` the field that is told as an output.
+    """
+
+    id: str | None = None
     made_id: bool = False
+    event: str | None = None
+    output: str | None = None
+    extra: Bag = {}
+
+
+class OfText(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of a text that is an entry of its own."""
+
+    extra: Bag = {}
 
 
 class OfCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a call."""
+    """Of a call: `added` are fields that the source has elsewhere, `inside` those in an object."""
 
     kind: ToolKind | None = None
     input: Any = UNSET
+    added: list[str] = []
+    inside: dict[str, list[str]] = {}
     extra: Bag = {}
 
 
@@ -51,6 +66,9 @@ class OfResult(Struct, frozen=True, forbid_unknown_fields=True):
     output: str | list[Text | Code | Reasoning | ToolCall | Media | Other] | UnsetType = UNSET
     native: bool | None = None
     is_error: bool | UnsetType | None = UNSET
+    name: str | None = None
+    own_status: bool = False
+    added: list[str] = []
     extra: Bag = {}
     fields: list[str] = []
 
@@ -59,6 +77,8 @@ class OfThought(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of reasoning."""
 
     text: str | UnsetType | None = UNSET
+    summary: str | None = None
+    signature: str | None = None
     extra: Bag = {}
 
 
@@ -84,10 +104,15 @@ class OfMessage(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of a message.
 
     In `parts` a number is a place among its children; `inside` names fields that the source has in an object.
+    `beside` counts the entries before it that are its parts, and the events between those and it. `parent` is
+    what the source calls its parent-id.
     """
 
     role: Role | None = None
+    id: str | None = None
     made_id: bool = False
+    beside: tuple[int, int] | None = None
+    parent: str = ""
     stop_reason: str | None = None
     hidden: bool = False
     sidechain: bool = False
@@ -128,7 +153,7 @@ class OfConversation(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-Kept = TypeVar("Kept", OfEvent, OfCall, OfResult, OfThought, OfMessage)
+Kept = TypeVar("Kept", OfEvent, OfText, OfCall, OfResult, OfThought, OfMessage)
 
 
 def taken(fields: Fields, kind: type[Kept]) -> Kept:

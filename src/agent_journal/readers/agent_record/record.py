@@ -68,7 +68,7 @@ def conversation(raw: dict[str, Any], where: str, name: str, note: Notes) -> Con
     owner = identity or ids.made(name, where, session.look("session-start"), len(str(raw)))
     model = _model(agent, is_ours=ours is not None)
     kinds = readers.get(source).INFO.tool_kinds if ours is None and source in readers.discover() else {}
-    timeline = Entries(owner, kinds, note).told(session.items("entries") or [])
+    timeline = Entries(owner, kinds, note, is_ours=ours is not None).told(session.items("entries") or [])
     facts = {
         "id": owner,
         "source": source,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import ReaderInfo, Retention
 from agent_journal.readers.claude_code.names import TOOL_KINDS
 from agent_journal.readers.claude_code.signs import WEB, version_of
 from agent_journal.records import RecordForm
@@ -31,11 +31,22 @@ INFO = ReaderInfo(
     names={"unified": "claude_code", "pam": "claude", "record": "claude-code"},
     config_key="claude_code",
     env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR"),
-    homes=("~/.claude/projects/**/*.jsonl", "~/.config/claude/projects/**/*.jsonl"),
+    homes=(
+        "~/.claude/projects/**/*.jsonl",
+        "~/.config/claude/projects/**/*.jsonl",
+        "%CLAUDE_CONFIG_DIR%/projects/**/*.jsonl",
+    ),
     companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*"),
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
     record=RecordForm(body="message"),
+    # At each start it deletes what was not touched for so long; with 0 it writes no histories at all.
+    retention=Retention(
+        settings=("%CLAUDE_CONFIG_DIR%/settings.json", "~/.claude/settings.json"),
+        key="cleanupPeriodDays",
+        days=30,
+        advice='"cleanupPeriodDays": 36500',
+    ),
     resume="claude --resume {id}",
     evidence=(
         "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "

@@ -36,6 +36,9 @@ INFO = ReaderInfo(
         "~/.copilot/session-state/*/events.jsonl",
         "~/.copilot/session-state/*.jsonl",
         "~/.copilot/history-session-state/*.json",
+        "%COPILOT_HOME%/session-state/*/events.jsonl",
+        "%COPILOT_HOME%/session-state/*.jsonl",
+        "%COPILOT_HOME%/history-session-state/*.json",
         "~/.copilot-cli/sessions/*/events.jsonl",
         # Builds of 2025 followed XDG_STATE_HOME and XDG_CONFIG_HOME.
         "~/.local/state/.copilot/session-state/*.jsonl",

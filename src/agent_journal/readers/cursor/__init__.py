@@ -40,6 +40,7 @@ INFO = ReaderInfo(
         # The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
         "~/.cursor/chats/*/*/store.db",
         "~/.config/cursor/chats/*/*/store.db",
+        "%CURSOR_CONFIG_DIR%/chats/*/*/store.db",
         f"{_TRANSCRIPTS}/*.jsonl",
         f"{_TRANSCRIPTS}/*.txt",
         "~/.cursor/conversations/**/*",

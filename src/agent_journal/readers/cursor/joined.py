@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import database
 from agent_journal.errors import UnreadableSource
-from agent_journal.source import File
+from agent_journal.source import Member
 
 if TYPE_CHECKING:
     from agent_journal.source import Source
@@ -44,8 +44,8 @@ def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
 
 
 def _is_in_editor(state: Source | None, chat_id: str) -> bool:
-    """Only a file on disk is asked: it need not be copied for that."""
-    if not isinstance(state, File):
+    """What lies in a zip is not asked: it would have to be copied for that."""
+    if state is None or isinstance(state, Member):
         return False
     try:
         with database.glanced(state) as opened:

@@ -89,12 +89,20 @@ def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: b
         role=role,
         at=None if time is None else time.moment("created"),
         model=stated.text("modelID") if role == "assistant" else None,
-        stop_reason=stated.text("finish"),
+        stop_reason=ending(stated),
         hidden=role == "user" and _is_synthetic(said),
         parts=said,
         usage=usage(stated) if role == "assistant" else None,
         extra=fields.rest(),
     )
+
+
+def ending(fields: Fields) -> str | None:
+    """Why an answer ended; the word also stays, for writers that pass on what a source calls its own."""
+    word = fields.text("finish")
+    if word is not None:
+        fields.keep("finish", word)
+    return word
 
 
 def _facts(fields: Fields) -> Fields:

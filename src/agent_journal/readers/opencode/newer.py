@@ -20,6 +20,7 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers.opencode.message import ending
 from agent_journal.readers.opencode.names import kind_of
 from agent_journal.readers.opencode.parts import media
 from agent_journal.readers.opencode.usage import usage
@@ -117,7 +118,7 @@ def _answer(fields: Fields, name: str, at: str | None, spawned: Spawned, *, made
         role="assistant",
         at=at,
         model=None if model is None else model.text("id"),
-        stop_reason=fields.text("finish"),
+        stop_reason=ending(fields),
         parts=parts,
         usage=usage(fields),
         extra=fields.rest(),

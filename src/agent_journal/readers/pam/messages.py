@@ -40,6 +40,8 @@ _MEDIA: dict[str, MediaKind] = {
     "file": "file",
     "document": "document",
 }
+# How many fields a content has that is nothing but text.
+_PLAIN = 2
 # What a message has beside its content; nearly all have nothing.
 _BESIDE = ("attachments", "citations", "tool_calls")
 
@@ -196,9 +198,14 @@ class _Content:
             yield Fields(each, self._fields.note, self._fields.where)
 
     def _said(self) -> list[Part]:
-        if self._fields.look("content").__class__ is str:
-            text = self._fields.text("content")
-            return [Text(text=text)] if text else []
+        stated = self._fields.look("content")
+        match stated:
+            case {"type": "text", "text": str(said)} if said and len(stated) == _PLAIN:  # nearly all messages
+                self._fields.drop("content")
+                return [Text(text=said)]
+            case str(said):
+                self._fields.drop("content")
+                return [Text(text=said)] if said else []
         content = self._fields.nested("content")
         if content is None:
             return []

@@ -55,12 +55,11 @@ def extra_of(raw: Any, provider: str) -> Bag:
     block = raw.get(OURS)
     if block.__class__ is not dict:
         block = _NOTHING
-    if block.get("extra").__class__ is dict:
-        whole: Bag = block["extra"]
-        return whole
     renamed = block.get("renamed")
     names: Bag = renamed if renamed.__class__ is dict else {f"{provider}_metadata": "metadata"}
     found = {words(names.get(name)) or name: value for name, value in raw.items() if name != OURS}
+    if block.get("extra").__class__ is dict:
+        found = {**found, **block["extra"]}
     derived = block.get("derived")
     for name in derived if derived.__class__ is list else ():
         if name.__class__ is str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Bag = dict[str, Any]
 _LISTS = ("memories", "conversations_index")
 _FORM = ("schema", "schema_version")
+# What may be changed in a memory of this program that is still the same.
+_TEXT = ("content", "content_hash")
 # Of an account: what makes a sentence of who the memories are of.
 _OWNER = ("id", "did", "created_at")
 
@@ -103,15 +105,20 @@ def _remember(value: Any, where: str, store: Store, note: Notes) -> None:
     if value.__class__ is not dict:
         note(Kind.BAD_RECORD, where, f"a memory is {type(value).__name__}")
         return
-    memory, after = _restored(value)
+    memory, after = _restored(value, where, note)
     store.add(memory or _foreign(value, where, note), after)
 
 
-def _restored(record: Bag) -> tuple[Memory | None, int | None]:
+def _restored(record: Bag, where: str, note: Notes) -> tuple[Memory | None, int | None]:
     """A memory of this program as it was, and how many conversations come before it."""
     metadata = record.get("metadata")
     ours = metadata.get(OURS) if metadata.__class__ is dict else None
-    if ours.__class__ is dict and ours.get("json").__class__ is str:
+    if ours.__class__ is not dict:
+        return None, None
+    if not _is_sealed(record, ours):
+        note(Kind.WRONG_TYPE, where, "it is not as this program wrote it")
+        return None, None
+    if ours.get("json").__class__ is str:
         ours = jsonstream.decode(ours["json"].encode(), _quiet(), "")
     if ours.__class__ is not dict or ours.get("memory").__class__ is not dict:
         return None, None
@@ -121,6 +128,18 @@ def _restored(record: Bag) -> tuple[Memory | None, int | None]:
         return None, None
     after = ours.get("after")
     return memory, after if after.__class__ is int else None
+
+
+def _is_sealed(record: Bag, ours: Bag) -> bool:
+    """Whether nothing beside the text was changed since it was written; a store of old does not tell."""
+    if "seal" not in ours:
+        return True
+    beside = {name: value for name, value in record.items() if name not in _TEXT}
+    metadata = {name: value for name, value in beside.pop("metadata").items() if name != OURS}
+    try:
+        return words(ours["seal"]) == ids.made(beside, metadata)
+    except RecursionError:  # it is nested as deeply as can be read
+        return False
 
 
 def _quiet() -> Notes:
@@ -154,6 +173,7 @@ def _kind(fields: Fields) -> str:
     """What kind of memory it is; of a kind of its own, the word it has for it."""
     kind = fields.text("type")
     if kind == "custom" and words(fields.look("custom_type")):
+        fields.keep("type", kind)  # its own word may be one of the format's
         kind = fields.text("custom_type")
     if kind is None:
         fields.note(Kind.UNKNOWN_TYPE, fields.where, "a memory without a type")

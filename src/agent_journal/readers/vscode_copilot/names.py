@@ -122,6 +122,8 @@ _EDITORS = ("Code/User", "Code - Insiders/User", "VSCodium/User", "Cursor/User",
 _ROOTS = ("~/.config", "~/Library/Application Support", "%APPDATA%")
 # On a machine that an editor elsewhere works on.
 _SERVERS = ("~/.vscode-server/data/User", "~/.vscode-server-insiders/data/User")
+# An editor that is carried about with what it knows.
+_PORTABLE = "%VSCODE_PORTABLE%/user-data/User"
 _PLACES = (
     "workspaceStorage/*/chatSessions/*.json",
     "workspaceStorage/*/chatSessions/*.jsonl",
@@ -137,4 +139,4 @@ _PLACES = (
 def homes() -> tuple[str, ...]:
     """Globs of everything that a session may be in, for each editor on each system."""
     users = [f"{root}/{editor}" for root in _ROOTS for editor in _EDITORS]
-    return tuple(f"{user}/{place}" for user in [*users, *_SERVERS] for place in _PLACES)
+    return tuple(f"{user}/{place}" for user in [*users, *_SERVERS, _PORTABLE] for place in _PLACES)

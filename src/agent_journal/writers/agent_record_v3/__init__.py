@@ -13,8 +13,9 @@ from agent_journal.model import Conversation, Memory
 from agent_journal.records import OURS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._record import agent_meta, recording_agent, start, without_nulls
+from agent_journal.writers.agent_record_v3.apart import told_apart
 from agent_journal.writers.agent_record_v3.attribution import attribution
-from agent_journal.writers.agent_record_v3.entries import entry
+from agent_journal.writers.agent_record_v3.entries import told_in_order
 from agent_journal.writers.agent_record_v3.passing import SESSION, pass_on
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
-            "entries": [entry(told, form) for told in conversation.timeline],
+            "entries": list((told_apart if form.part_of else told_in_order)(conversation.timeline, form)),
         }
     )
 

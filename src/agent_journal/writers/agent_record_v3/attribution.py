@@ -9,12 +9,13 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import tree
+from agent_journal.model import Message, ToolCall, ToolResult
 from agent_journal.writers.agent_record_v3.passing import is_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Conversation, Message, ToolCall, ToolResult
+    from agent_journal.model import Conversation
 
 _KINDS = ("edit", "write")
 # What tools call the file they change, and what they write into it.
@@ -59,17 +60,15 @@ def attribution(conversation: Conversation) -> dict[str, Any] | None:
 
 def _edits(conversation: Conversation) -> Iterator[tuple[Message, ToolCall, list[Any]]]:
     """Each edit that succeeded, and where it may tell about itself."""
-    calls = [
-        (message, call)
-        for message in tree.messages(conversation)
-        for call in tree.calls_in(message)
-        if call.kind in _KINDS and call.call_id is not None
-    ]
-    if not calls:
-        return
+    calls: list[tuple[Message, ToolCall]] = []
     answers: dict[str | None, tuple[Message, ToolResult]] = {}
-    for message in tree.messages(conversation):
-        answers.update((result.call_id, (message, result)) for result in tree.results_in(message))
+    for entry in conversation.timeline:
+        if isinstance(entry, Message):
+            for part in entry.parts:
+                if isinstance(part, ToolResult):
+                    answers[part.call_id] = (entry, part)
+                elif isinstance(part, ToolCall) and part.kind in _KINDS and part.call_id is not None:
+                    calls.append((entry, part))
     for message, call in calls:
         if call.call_id in answers:
             answer, result = answers[call.call_id]

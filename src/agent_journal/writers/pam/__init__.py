@@ -26,7 +26,7 @@ INFO = WriterInfo(
     title="Portable AI Memory",
     suffix=".json",
     layout="bundle",
-    loses=("the content as the source had it",),
+    loses=("the content as the source had it", "memories that say they must not be exported"),
     evidence="the specification, JSON Schemas and importer mappings of version 1.0, February 2026, and its "
     "Python SDK 1.0.0; ours have the same constraints",
 )

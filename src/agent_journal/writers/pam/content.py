@@ -89,26 +89,28 @@ def tool_call(call: ToolCall, answer: ToolResult | None) -> dict[str, Any]:
     value = call.input
     if value is not None and not isinstance(value, dict | str):
         value = encode(value).decode()
-    found = {"name": call.name or _UNKNOWN, **stated({"input": value}), "id": _call_id(call)}
-    return found if answer is None else {**found, "output": output_text(answer)}
+    found = {"name": call.name or _UNKNOWN, **stated({"input": value}), "id": told_id(call)}
+    output = None if answer is None else output_text(answer)
+    return found if output is None else {**found, "output": output}
 
 
-def _call_id(call: ToolCall) -> str | None:
+def told_id(call: ToolCall) -> str | None:
+    """The id that the source gave a call."""
     return None if "id" in call.extra and call.extra["id"] is None else call.call_id
 
 
-def answered_call(result: ToolResult, name: str | None) -> list[dict[str, Any]]:
+def answered_call(result: ToolResult, call: ToolCall | None) -> list[dict[str, Any]]:
     """Which call a result answers, if it is known what was called."""
-    name = result.name or name
-    return [{"name": name, "id": result.call_id}] if name else []
+    name = result.name or (None if call is None else call.name)
+    return [{"name": name, "id": result.call_id if call is None else told_id(call)}] if name else []
 
 
-def output_text(result: ToolResult) -> str:
-    """What a tool answered, as text."""
+def output_text(result: ToolResult) -> str | None:
+    """What a tool answered, as text; None if it answered with files or sources alone."""
     if isinstance(result.output, str):
         return result.output
     texts = [text for part in result.output if (text := _answered(part))]
-    return JOINT.join(texts) if texts or not result.output else encode(result.output).decode()
+    return JOINT.join(texts) if texts or not result.output else None
 
 
 def _answered(part: Part) -> str | None:
@@ -176,7 +178,7 @@ def _call_entry(call: ToolCall) -> dict[str, Any]:
     said = ["input"]
     if call.name:
         said.append("name")
-    if _call_id(call) == call.call_id:
+    if told_id(call) == call.call_id:
         said.append("call_id")
     entry = _left(call, "tool_call", *said)
     return (

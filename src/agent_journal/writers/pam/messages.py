@@ -18,25 +18,31 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Feedback, Part
 
 
+_Kind = Literal["speech", "thought", "answer"]
+# Parts that are messages of their own.
+_KINDS: dict[type, _Kind] = {Reasoning: "thought", ToolResult: "answer"}
+
+
 class Share(NamedTuple):
     """The parts of a message that are one message in PAM."""
 
-    kind: Literal["speech", "thought", "answer"]
+    kind: _Kind
     parts: Sequence[Part]
 
 
 def shares(message: Message) -> list[Share]:
     """How a message is cut; nearly all are not."""
-    spoken = [part for part in message.parts if not isinstance(part, (Reasoning, ToolResult))]
-    if len(spoken) == len(message.parts):
-        return [Share("speech", spoken)]
+    parts = message.parts
+    if len(parts) == 1:
+        return [Share(_KINDS.get(parts[0].__class__, "speech"), parts)]
+    spoken = [part for part in parts if part.__class__ not in _KINDS]
+    if len(spoken) == len(parts):
+        return [Share("speech", parts)]
     found: list[Share] = []
     is_told = not spoken
-    for part in message.parts:
-        if isinstance(part, Reasoning):
-            found.append(Share("thought", [part]))
-        elif isinstance(part, ToolResult):
-            found.append(Share("answer", [part]))
+    for part in parts:
+        if part.__class__ in _KINDS:
+            found.append(Share(_KINDS[part.__class__], [part]))
         elif not is_told:
             found.append(Share("speech", spoken))
             is_told = True
@@ -63,13 +69,7 @@ class Messages:
         self._provider = provider
         self._in_blocks = in_blocks
         self._is_tree = conversation.shape == "tree"
-        self._answers = tree.results_by_call(conversation.timeline)
-        self._called = {
-            call.call_id: call.name
-            for entry in conversation.timeline
-            for call in tree.calls_in(entry)
-            if call.name
-        }
+        self._called, self._answers = _calls_and_answers(conversation)
         self._feedback = _by_message(conversation.feedback)
         self._places = self._placed()
         self._children: dict[str, list[str]] = {}
@@ -79,12 +79,11 @@ class Messages:
 
     def _placed(self) -> list[_Place]:
         """Each message's id, which is its own alone, and the nearest message above it."""
-        places: list[_Place] = []
         known: dict[str | None, str | None] = {}
         taken: set[str] = set()
         pending: list[tuple[str, str | None]] = []
         for entry in self._conversation.timeline:
-            if isinstance(entry, Event):
+            if entry.__class__ is Event:
                 known.setdefault(entry.id, known.get(entry.parent_id))
                 continue
             name = entry.id
@@ -94,9 +93,7 @@ class Messages:
             taken.add(name)
             known.setdefault(entry.id, name)
             pending.append((name, entry.parent_id if self._is_tree else None))
-        for name, parent in pending:
-            places.append(_Place(name, None if parent is None else known.get(parent)))
-        return places
+        return [_Place(name, None if parent is None else known.get(parent)) for name, parent in pending]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every message of the conversation, in its order."""
@@ -186,7 +183,8 @@ class Messages:
         return said.tool_call(call, None if call.call_id is None else self._answers.get(call.call_id))
 
     def _answer(self, result: ToolResult) -> dict[str, Any]:
-        named = said.answered_call(result, self._called.get(result.call_id))
+        call = None if result.call_id is None else self._called.get(result.call_id)
+        named = said.answered_call(result, call)
         output = result.output
         if isinstance(output, str):
             return {**_content(output), **_present({"tool_calls": named})}
@@ -245,6 +243,20 @@ class Messages:
         if share.kind == "thought" and isinstance(share.parts[0], Reasoning):
             found |= share.parts[0].extra
         return {name: value for name, value in found.items() if name not in message.extra and name != OURS}
+
+
+def _calls_and_answers(conversation: Conversation) -> tuple[dict[str, ToolCall], dict[str, ToolResult]]:
+    """The calls that have a name, and the results, by the ids of calls; the last of each id."""
+    called: dict[str, ToolCall] = {}
+    answers: dict[str, ToolResult] = {}
+    for message in tree.messages(conversation):
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                if part.name and part.call_id is not None:
+                    called[part.call_id] = part
+            elif isinstance(part, ToolResult) and part.call_id is not None:
+                answers[part.call_id] = part
+    return called, answers
 
 
 def _is_told(parts: Sequence[Part]) -> bool:

@@ -5,33 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import files, ids
-from agent_journal.notes import Kind
-from agent_journal.writers._encode import encode
+from agent_journal.writers.pam import carried
 from agent_journal.writers.pam.conversation import SCHEMA_VERSION
-from agent_journal.writers.pam.integrity import checksum_of, content_hash, has_canonical_form
-from agent_journal.writers.pam.values import OURS, memory_moment, moment, program, provider_name, stated
+from agent_journal.writers.pam.integrity import checksum_of
+from agent_journal.writers.pam.memory import Place, account_of, written
+from agent_journal.writers.pam.values import moment, program, stated
 
 if TYPE_CHECKING:
     from agent_journal.model import Conversation, Memory
     from agent_journal.writers import Run
 
-_KINDS = frozenset(
-    {
-        "fact",
-        "preference",
-        "skill",
-        "context",
-        "relationship",
-        "goal",
-        "instruction",
-        "identity",
-        "environment",
-        "project",
-    }
-)
 _SPECIFICATION = "https://portable-ai-memory.org/spec/v1.0"
 _NOBODY = "unknown"
-_NO_TIME = "1970-01-01T00:00:00Z"
 
 
 class Store:
@@ -77,13 +62,17 @@ class Store:
             self._accounts[conversation.account_id] = None
 
     def remember(self, memory: Memory) -> None:
-        """Keep a memory, and its place among the conversations."""
-        self._memories.append((len(self._index), memory))
+        """Keep a memory, and its place among the conversations; not one that says it must not be exported."""
+        if carried.must_stay(memory):
+            self._run.cannot_say(memory, "access.exportable", "it must not be exported")
+        else:
+            self._memories.append((len(self._index), memory))
 
     def document(self) -> dict[str, Any]:
         """All of it; what PAM says differently is noted."""
         run = self._run
-        memories = self._written_memories()
+        named, known = self._named()
+        memories = [self._written(name, after, memory, known) for name, after, memory in named]
         checksum = checksum_of(memories)
         exported_at = moment(run.started_at)
         return {
@@ -92,9 +81,9 @@ class Store:
             "spec_uri": _SPECIFICATION,
             "export_id": ids.made(run.program, exported_at, checksum, [entry["id"] for entry in self._index]),
             **stated({"exported_by": program(run.program), "export_date": exported_at}),
-            "owner": {"id": self._owner()},
+            "owner": self._owner(),
             "memories": memories,
-            "relations": [],
+            "relations": self._relations(known),
             "conversations_index": self._index,
             "integrity": {
                 "canonicalization": "RFC8785",
@@ -104,85 +93,36 @@ class Store:
             "export_type": "full",
         }
 
-    def _owner(self) -> str:
+    def _owner(self) -> dict[str, Any]:
         """Whose memories and conversations these are: the account that is told of first."""
-        stated_ids = [account for _, memory in self._memories if (account := _account(memory))]
-        return next((each for each in [*stated_ids, *self._accounts] if each), _NOBODY)
+        for _, memory in self._memories:
+            if account := account_of(memory):
+                return {"id": account, **carried.owner(memory)}
+        return {"id": next(iter(self._accounts), _NOBODY)}
 
-    def _written_memories(self) -> list[dict[str, Any]]:
-        taken: set[str] = set()
-        found: list[dict[str, Any]] = []
+    def _named(self) -> tuple[list[tuple[str, int, Memory]], set[str]]:
+        """The memories under ids of their own, with their places; and the ids that mean one memory only."""
+        found: dict[str, tuple[str, int, Memory]] = {}
+        ambiguous: set[str] = set()
         for after, memory in self._memories:
             name = memory.id
-            if not name or name in taken:
+            if not name or name in found:
+                ambiguous.add(name)
                 name = ids.made(memory.source, name, len(found))
                 self._run.changed(memory, "id", f"another has it, or it is none: {name}")
-            taken.add(name)
-            found.append(self._memory(memory, name, after))
-        return found
+            found[name] = (name, after, memory)
+        return [*found.values()], found.keys() - ambiguous
 
-    def _memory(self, memory: Memory, name: str, after: int) -> dict[str, Any]:
-        """A memory with exactly the members that the official SDK would write.
+    def _written(self, name: str, after: int, memory: Memory, known: set[str]) -> dict[str, Any]:
+        about = None if memory.about is None else self._known.get((memory.source, memory.about))
+        if about is not None:
+            about["derived_memories"].append(name)
+        return written(memory, Place(name, after, None if about is None else about["id"]), known, self._run)
 
-        It writes a memory anew before it compares checksums: no nulls, defaults of lists, times in its form.
-        """
-        kind = memory.kind if memory.kind in _KINDS else "custom"
-        text = memory.text or memory.kind or _NOBODY
-        conversation = self._known.get((memory.source, memory.about)) if memory.about is not None else None
-        if conversation is not None:
-            conversation["derived_memories"].append(name)
-        ours = _ours(memory, after)
-        written = {
-            "id": name,
-            "type": kind,
-            **({"custom_type": memory.kind or _NOBODY} if kind == "custom" else {}),
-            "status": "active",
-            "content": text,
-            "content_hash": content_hash(text),
-            "tags": [],
-            "temporal": {"created_at": self._created_at(memory)},
-            "provenance": self._provenance(memory, None if conversation is None else conversation["id"]),
-            "metadata": {OURS: ours},
-        }
-        if not has_canonical_form(written):
-            # A number or a depth that RFC 8785 does not take.
-            written["metadata"] = {OURS: {"json": encode(ours).decode()}}
-        return written
-
-    def _created_at(self, memory: Memory) -> str:
-        at = memory_moment(memory.at)
-        if at is None:
-            self._run.note.add(
-                Kind.MISSING_TIME, f"{memory.source}:{memory.id}", "", "memory: time of this export"
-            )
-        return at or memory_moment(self._run.started_at) or _NO_TIME
-
-    def _provenance(self, memory: Memory, conversation_id: str | None) -> dict[str, Any]:
-        return {
-            "platform": provider_name(self._run.name_of(memory.source, "pam")),
-            **stated(
-                {
-                    "platform_user_id": _account(memory),
-                    "conversation_ref": conversation_id,
-                    "extraction_method": "api_export",
-                    "extracted_at": memory_moment(self._run.started_at),
-                    "extractor": program(self._run.program),
-                }
-            ),
-        }
-
-
-def _account(memory: Memory) -> str | None:
-    return memory.account_id or (memory.about if memory.kind == "identity" else None)
-
-
-def _ours(memory: Memory, after: int) -> dict[str, Any]:
-    """The memory as the model has it, without its text, and how many conversations come before it."""
-    about = {"id": memory.id, "source": memory.source, "kind": memory.kind}
-    for name in ("made_id", "account_id", "about", "at", "extra"):
-        value = getattr(memory, name)
-        if value is not None and value is not False and value != {}:
-            about[name] = value
-    if not memory.text:
-        about["text"] = memory.text
-    return {"after": after, "memory": about}
+    def _relations(self, known: set[str]) -> list[dict[str, Any]]:
+        """How memories of other stores stand to each other."""
+        found: dict[str, dict[str, Any]] = {}
+        for _, memory in self._memories:
+            for relation in carried.relations(memory, known):
+                found.setdefault(relation["id"], relation)
+        return [*found.values()]

@@ -106,6 +106,10 @@ def raw_metadata(extra: Bag, provider: str, ours: dict[str, Any]) -> dict[str, A
     usual = f"{provider}_metadata"
     if OURS not in extra and "metadata" not in extra and usual not in extra:
         return {**extra, OURS: ours} if ours else dict(extra)
+    if OURS not in extra and usual not in extra:
+        raw = {**extra, usual: extra["metadata"]}
+        del raw["metadata"]
+        return {**raw, OURS: ours} if ours else raw
     moved = {new: old for new, old in ((usual, "metadata"), (f"{OURS}_", OURS)) if old in extra}
     if not moved.keys().isdisjoint(extra):
         return {OURS: {**ours, "extra": extra}}
