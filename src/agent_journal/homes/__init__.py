@@ -1,0 +1,153 @@
+"""Where histories lie: the homes of all sources, found as fast as a machine's folders can be listed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal.config import source_key
+from agent_journal.homes import globs
+from agent_journal.homes.globs import DEEP, Pattern
+from agent_journal.homes.refused import Refused
+from agent_journal.homes.tree import PROJECTS, Home, Node
+from agent_journal.homes.walk import Unit, Walk
+from agent_journal.notes import Kind, Notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from agent_journal.config import Config
+    from agent_journal.readers import ReaderInfo
+
+__all__ = ["Home", "Unit", "homes_of", "units"]
+
+# Where the folders of a person lie that programs on Linux may be told to move.
+_MOVED = {
+    "~/.config/": "%XDG_CONFIG_HOME%/",
+    "~/.local/share/": "%XDG_DATA_HOME%/",
+    "~/.local/state/": "%XDG_STATE_HOME%/",
+}
+
+
+def homes_of(config: Config, info: ReaderInfo) -> list[Home]:
+    """The patterns that hold for a source: those of the configuration, else its own."""
+    settled = config.storage.sources.get(source_key(info))
+    if settled is not None:
+        return [Home(info, text, is_settled=True) for text in settled]
+    moved = [
+        variable + home.removeprefix(usual)
+        for home in info.homes
+        for usual, variable in _MOVED.items()
+        if home.startswith(usual)
+    ]
+    return [Home(info, text) for text in dict.fromkeys([*info.homes, *moved, *info.in_projects])]
+
+
+def units(
+    config: Config,
+    infos: Iterable[ReaderInfo],
+    environ: Mapping[str, str],
+    here: str,
+    *,
+    note: Notes,
+    projects: Iterable[str] = (),
+) -> Iterator[Unit]:
+    """Every unit of these sources, each once.
+
+    Patterns without a root are looked for in `here`, in `projects` and below `storage.roots`, not elsewhere.
+    What cannot be listed is noted.
+    """
+    folders = _Folders(config, environ, here, projects, note)
+    tree = Node()
+    for info in infos:
+        for home in homes_of(config, info):
+            for pattern in folders.placed(home):
+                tree.add(pattern, home)
+    yield from Walk(Refused(config, environ), note).below("", tree)
+
+
+class Roots(NamedTuple):
+    """Folders to keep an eye on: with all that is below them, and by themselves."""
+
+    deep: list[str]
+    flat: list[str]
+
+
+def roots(
+    config: Config,
+    infos: Iterable[ReaderInfo],
+    environ: Mapping[str, str],
+    here: str,
+    *,
+    projects: Iterable[str] = (),
+) -> Roots:
+    """The folders that are there and below which units lie or may come; no deep one is inside another."""
+    folders = _Folders(config, environ, here, projects, Notes())
+    deep: set[str] = set()
+    flat: set[str] = set()
+    for info in infos:
+        for home in homes_of(config, info):
+            for pattern in folders.placed(home):
+                folder = _fixed(pattern)
+                if os.path.isdir(folder):
+                    (flat if pattern.is_literal and not pattern.is_folder else deep).add(folder)
+    deep = {folder for folder in deep if not any(_is_below(folder, other) for other in deep)}
+    below = {folder for folder in flat if folder in deep or any(_is_below(folder, other) for other in deep)}
+    return Roots(sorted(deep), sorted(flat - below))
+
+
+def _fixed(pattern: Pattern) -> str:
+    """The deepest folder that a pattern names letter by letter."""
+    steps = []
+    for part in pattern.parts[: None if pattern.is_folder else -1]:
+        if part.is_glob or part == PROJECTS:
+            break
+        steps.append(part.text)
+    return pattern.anchor + os.sep.join(steps)
+
+
+def _is_below(folder: str, other: str) -> bool:
+    return folder != other and folder.startswith(other.rstrip(os.sep) + os.sep)
+
+
+class _Folders:
+    """Where patterns begin."""
+
+    def __init__(
+        self, config: Config, environ: Mapping[str, str], here: str, projects: Iterable[str], note: Notes
+    ) -> None:
+        self._environ = environ
+        self._note = note
+        named = dict.fromkeys([os.path.abspath(here), *filter(_may_be_looked_at, projects)])
+        self._projects = [globs.literal(path) for path in named]
+        roots = (globs.parsed(text, environ) for text in config.storage.roots)
+        self._roots = [root for root in roots if root is not None and root.anchor]
+
+    def placed(self, home: Home) -> Iterator[Pattern]:
+        """A pattern in each place where it is to be looked for."""
+        pattern = globs.parsed(home.text, self._environ)
+        if pattern is None or not pattern.parts:
+            return
+        if pattern.anchor:
+            yield self._as_settled(pattern, home) if home.is_settled else pattern
+            return
+        # `**/x` in every folder of the machine is what nobody wants: below the roots it is any depth anyway.
+        parts = pattern.parts[1:] if pattern.parts[0] == DEEP else pattern.parts
+        for project in self._projects:
+            yield Pattern(project.anchor, (*project.parts, *parts), pattern.is_folder)
+        for root in self._roots:
+            yield Pattern(root.anchor, (*root.parts, PROJECTS, *parts), pattern.is_folder)
+
+    def _as_settled(self, pattern: Pattern, home: Home) -> Pattern:
+        """What a person wrote is a path if there is one, also if its name has brackets."""
+        if os.path.lexists(pattern.path):
+            return globs.literal(pattern.path)
+        if pattern.is_literal:
+            named = f"the configuration names it for {source_key(home.info)}"
+            self._note.add(Kind.MISSING_FILE, pattern.path, detail=named)
+        return pattern
+
+
+def _may_be_looked_at(project: str) -> bool:
+    """Histories name these folders, so they may be anything; no other machine is asked for files."""
+    return os.path.isabs(project) and "\0" not in project and not project.startswith(("\\\\", "//"))
