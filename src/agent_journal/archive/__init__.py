@@ -1,0 +1,75 @@
+"""The archive: raw bytes first, then rows. What was once imported is never lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal.archive.lock import Lock
+from agent_journal.archive.sqlite import open_store
+from agent_journal.archive.vault import Vault
+from agent_journal.closing import Closing
+from agent_journal.errors import NoSuchConversation, UnusableArchive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from agent_journal.archive.sqlite import SqliteStore
+    from agent_journal.archive.store import Listed
+
+DATABASE, VAULT, LOCK = "journal.db", "vault", "lock"
+
+
+class Archive(Closing):
+    """A journal's rows and its vault."""
+
+    def __init__(self, home: Path, store: SqliteStore, lock: Lock | None) -> None:
+        self.home = home
+        self.store = store
+        self.vault = Vault(home / VAULT, store)
+        self._lock = lock
+
+    def one(self, name: str) -> Listed:
+        """The conversation that a person means by an id or the beginning of one."""
+        found = self.store.find(name)
+        if len(found) != 1:
+            raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in found[:5]])
+        return found[0]
+
+    def close(self) -> None:
+        """Let go of the files and of the lock."""
+        self.vault.close()
+        self.store.close()
+        if self._lock is not None:
+            self._lock.release()
+
+
+def exists(home: Path) -> bool:
+    """Whether there is a journal."""
+    return (home / DATABASE).exists()
+
+
+def open_to_read(home: Path) -> Archive:
+    """The archive of a journal, which others may be writing to."""
+    if not exists(home):
+        raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
+    return Archive(home, open_store(home / DATABASE, for_writing=False), None)
+
+
+def open_to_write(
+    home: Path,
+    wait: float = 30.0,
+    waiting: Callable[[str], None] | None = None,
+    *,
+    make: bool = True,
+) -> Archive:
+    """The archive of a journal, made if there is none. Nobody else may write until it is closed."""
+    if not make and not exists(home):
+        raise UnusableArchive(str(home), "it was there a moment ago and is gone")
+    lock = Lock(home / LOCK)
+    lock.acquire(wait, waiting)
+    try:
+        return Archive(home, open_store(home / DATABASE, for_writing=True), lock)
+    except BaseException:
+        lock.release()
+        raise

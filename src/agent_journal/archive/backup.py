@@ -1,0 +1,63 @@
+"""A copy of the whole archive of one moment, made while others read and write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from agent_journal import archive as archives
+from agent_journal.archive import DATABASE, VAULT
+from agent_journal.archive.checking import problems
+from agent_journal.archive.lock import private_folder
+from agent_journal.errors import CannotWrite, DamagedArchive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent_journal.archive import Archive
+
+_PARTIAL = ".partial"
+
+
+def backup(archive: Archive, target: Path) -> int:
+    """Copy rows and vault into a new folder, checked; how many bytes they are.
+
+    Rows first: what they tell of is in the packs before they are written, and packs only grow.
+    """
+    if target.exists() and any(target.iterdir()):
+        raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
+    partial = target.with_name(target.name + _PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)
+    private_folder(partial)
+    try:
+        archive.store.backup(partial / DATABASE)
+        (partial / DATABASE).chmod(0o600)
+        (partial / VAULT).mkdir(mode=0o700)
+        for pack in archive.vault.packs():
+            _copy(archive.vault.pack_path(pack), partial / VAULT)
+        with archives.open_to_read(partial) as copy:
+            _insist(copy)
+        size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if target.exists():
+        target.rmdir()
+    partial.rename(target)
+    return size
+
+
+def _insist(copy: Archive) -> None:
+    """A copy that is not whole is none."""
+    for problem in problems(copy):
+        raise DamagedArchive(problem.where, problem.problem)
+
+
+def _copy(pack: str, folder: Path) -> None:
+    copy = folder / os.path.basename(pack)
+    handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(pack, "rb") as source, os.fdopen(handle, "wb") as out:
+        shutil.copyfileobj(source, out, 1 << 20)
+        out.flush()
+        os.fsync(out.fileno())

@@ -1,0 +1,127 @@
+"""Erasing for good: rows, raw bytes, and what is left of them in files.
+
+A file that held nothing else goes whole. Of an export that holds other conversations too, those are kept in
+our own lossless format in place of the export's bytes: the bytes cannot be kept without what is to go.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agent_journal import pipeline, readers, writers
+from agent_journal.archive.kept import Replayed
+from agent_journal.archive.manifest import KeptFile, Manifest
+from agent_journal.archive.store import Erasing, Status
+from agent_journal.archive.vault import CHUNK_BYTES
+from agent_journal.errors import DamagedArchive
+from agent_journal.model import Conversation
+from agent_journal.notes import Notes
+from agent_journal.output import new_run
+from agent_journal.pipeline import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.store import Snapshot
+    from agent_journal.archive.vault import Place
+    from agent_journal.model import Item
+
+# Our own format, by the name that its reader and its writer have.
+_OWN = "json"
+
+
+def forget(archive: Archive, keys: Iterable[int], now: str) -> None:
+    """Erase conversations from the rows, so that no sync brings them back. `finish` erases what is left."""
+    store = archive.store
+    with store.transaction():
+        erasing = store.erasing() or Erasing()
+        sources = dict.fromkeys(erasing.sources)
+        for key in keys:
+            sources.update(dict.fromkeys(store.sources_of(key)))
+            store.forget(key, now)
+        store.set_erasing(Erasing(sources=list(sources), rows=True))
+
+
+def finish(archive: Archive) -> int:
+    """Erase from the vault what is forgotten; how many bytes went with it."""
+    erasing = archive.store.erasing()
+    for source in erasing.sources if erasing else ():
+        scrub(archive, source)
+    return sweep(archive)
+
+
+def scrub(archive: Archive, source: int) -> None:
+    """Let the vault's copy of a source hold nothing that is forgotten."""
+    store = archive.store
+    row = store.source_by_key(source)
+    if not store.conversations_of(source):
+        with store.transaction():
+            store.drop_snapshots(source)
+            store.put_source(replace(row, status=Status.FORGOTTEN, notes=[], conversations=0, messages=0))
+        return
+    rewritten = [_without_forgotten(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
+    archive.vault.settle()
+    with store.transaction():
+        store.drop_snapshots(source)
+        for snapshot in rewritten:
+            store.put_snapshot(snapshot)
+
+
+def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
+    own = readers.get(_OWN).INFO
+    reader = readers.get(snapshot.reader)
+    source = Replayed(snapshot.manifest, archive.vault, label, snapshot.unit)
+    items = pipeline.read_unit(Unit(source, reader, snapshot.version), Notes())
+    out = io.BytesIO()
+    writers.get(_OWN).write(_remembered(archive, items), out, new_run(Notes()))
+    data = out.getvalue()
+    chunks = [archive.vault.put(data[at : at + CHUNK_BYTES]) for at in range(0, len(data), CHUNK_BYTES)]
+    import hashlib  # noqa: PLC0415
+
+    file = KeptFile("kept.jsonl", len(data), hashlib.sha256(data).digest(), chunks)
+    return replace(
+        snapshot,
+        reader=own.name,
+        version=own.versions[0],
+        revision=own.revision,
+        manifest=Manifest(name=file.name, files={"": file}),
+    )
+
+
+def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        if not isinstance(item, Conversation) or not archive.store.is_forgotten(item.source, item.id):
+            yield item
+
+
+def sweep(archive: Archive) -> int:
+    """Remove every blob that no snapshot needs from the vault; how many bytes that gave back."""
+    store, vault = archive.store, archive.vault
+    vault.settle()
+    needed = store.needed_blobs()
+    freed = 0
+    places: dict[int, list[tuple[bytes, Place]]] = {}
+    for blob, place in list(store.places()):
+        places.setdefault(place.pack, []).append((blob, place))
+    for pack in vault.packs():
+        known = places.get(pack, [])
+        here = [(blob, place) for blob, place in known if blob in needed]
+        if vault.has_only(pack, (place for _, place in here)):
+            continue
+        gone = [blob for blob, _ in known if blob not in needed]
+        vault.begin_pack()
+        for blob, place in here:
+            try:
+                vault.move(blob, place)
+            except DamagedArchive:
+                gone.append(blob)  # it is of no use any more, and 'check' tells that it is missing
+        vault.settle()
+        with store.transaction():
+            store.drop_blobs(gone)
+        freed += sum(place.stored for blob, place in known if blob not in needed)
+        vault.drop_pack(pack)
+    return freed

@@ -1,0 +1,59 @@
+"""What a unit consisted of when it was kept: files and answers of databases, by their hashes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class KeptFile(Struct, array_like=True):
+    """A file's bytes in the vault."""
+
+    name: str
+    size: int
+    sha256: bytes
+    chunks: list[bytes]
+    modified_at: float | None = None
+    broke: str = ""
+    """Why nothing could be read behind these bytes."""
+
+
+class KeptRows(Struct, array_like=True):
+    """What a database answered to a question: groups of rows, and how it broke off if it did."""
+
+    sql: str
+    values: tuple[Any, ...]
+    groups: list[bytes]
+    broke: str = ""
+    count: int = 0
+    """How many rows; a reader may have asked for no more than the first."""
+
+
+class Manifest(Struct):
+    """All that a reader asked a unit for. Paths are relative to the unit's place, `..` goes up."""
+
+    is_folder: bool = False
+    name: str = ""
+    label: str = ""
+    files: dict[str, KeptFile] = {}
+    folders: dict[str, list[tuple[str, bool]]] = {}
+    databases: dict[str, list[KeptRows]] = {}
+    unpacked: dict[str, str] = {}
+    """Zips in it that were looked into, with the reason why one could not be."""
+    present: dict[str, float | None] = {}
+    """Files beside it that were found, whether or not they were opened, and their times."""
+    absent: set[str] = set()
+    modified_at: float | None = None
+    sha256: str = ""
+
+    def blobs(self) -> Iterator[bytes]:
+        """The hash of every blob it needs."""
+        for file in self.files.values():
+            yield from file.chunks
+        for answers in self.databases.values():
+            for answer in answers:
+                yield from answer.groups

@@ -1,0 +1,230 @@
+"""A source on its way into the archive: its units are told, kept and read; no rows are written here."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent_journal import pipeline, readers
+from agent_journal.archive import media
+from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal.archive.kept import Keeping, Kept, sizes_in
+from agent_journal.archive.rows import Row, row_of
+from agent_journal.archive.store import Snapshot, SourceRow, Status
+from agent_journal.errors import AmbiguousFormat, DamagedArchive, UnknownFormat, UnreadableSource
+from agent_journal.model import Memory
+from agent_journal.notes import Kind, Notes
+from agent_journal.peek import Peek
+from agent_journal.pipeline import Unit
+from agent_journal.source import File, as_text, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from agent_journal.archive.manifest import Manifest
+    from agent_journal.archive.vault import Vault
+    from agent_journal.model import Item
+    from agent_journal.notes import Note
+    from agent_journal.source import Source
+
+_MOST_NOTES = 50
+_NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN}
+# What is told of files that no reader got to see.
+_SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
+
+
+class Read(msgspec.Struct):
+    """A source that was read: its account, and what it consisted of."""
+
+    row: SourceRow
+    snapshots: list[Snapshot]
+    notes: list[str]
+    is_again: bool = False
+    grown: list[str] = []
+    """Units that hold every byte of their snapshot before, and perhaps more behind it."""
+
+
+class Reading:
+    """Reads one source. `items` gives what is in it; when they are all taken, `read` is its account."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        now: str,
+        from_format: str | None = None,
+        known: Mapping[str, Snapshot] | None = None,
+        largest_media: int | None = 0,
+    ) -> None:
+        self._vault = vault
+        self._now = now
+        self._from_format = from_format
+        self._known = known or {}
+        self._largest_media = largest_media
+        self._sizes: dict[str, int] = {}
+        self.read = Read(SourceRow(path=""), [], [])
+
+    def items(self, found: Found, before: SourceRow | None = None) -> Iterator[tuple[Item, list[Row]]]:
+        """Everything in a source with its rows."""
+        stat = found.stat or stat_of(found.path)
+        home = found.home or (before.home if before else "")
+        path = as_text(found.path)
+        row = SourceRow(path=path, home=home, reader=found.reader, stat=stat, size=stat.size)
+        row.key = before.key if before else 0
+        self.read = Read(row, [], [])
+        note = Notes(found.path, keep=_MOST_NOTES)
+        try:
+            for unit in self._units(found, note):
+                yield from self._unit(unit, note)
+        except (UnreadableSource, DamagedArchive) as error:
+            row.status = Status.UNREADABLE
+            note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+            if isinstance(error.__cause__, OSError):
+                row.stat = Stat()  # the next time it may be readable, and look the same
+        except (UnknownFormat, AmbiguousFormat) as error:
+            row.status = Status.UNKNOWN
+            note.add(Kind.UNKNOWN_FILE, found.path, "", getattr(error, "reason", str(error)))
+        if os.path.isdir(found.path):
+            _count_skipped(row, note)
+        self._settle(note)
+
+    def again(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[tuple[Item, list[Row]]]:
+        """Everything in a source as it was kept, read by the reader as it is now."""
+        self.read = Read(row, [], [], is_again=True)
+        note = Notes(row.path, keep=_MOST_NOTES)
+        for snapshot, source in units:
+            reader = readers.get(snapshot.reader)
+            yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
+            revision = reader.INFO.revision
+            self.read.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
+        if row.status not in _NOTHING_READ:  # else the vault has what it was before
+            self._settle_again(note, {as_text(source.label) for _, source in units})
+
+    def _units(self, found: Found, note: Notes) -> Iterator[Unit]:
+        source = open_source(found.path)
+        if not source.is_folder and self._from_format is None:
+            if _is_empty(source):
+                return
+            unit = _expected(source, found.reader)
+            if unit is not None:
+                yield unit
+                return
+        yield from pipeline.units_of(source, note, self._from_format)
+
+    def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
+        row = self.read.row
+        before = self._known.get(as_text(unit.source.path))
+        keeping = Keeping(self._vault, before.manifest if before else None)
+        info = unit.reader.INFO
+        row.reader = info.name
+        kept = Unit(Kept(unit.source, keeping), unit.reader, unit.version)
+        refs: list[str] = []
+        for item, rows in self._rows_of(kept, keeping.manifest, note):
+            if self._largest_media != 0 and not unit.source.is_folder:
+                refs.extend(media.named(item))
+            yield item, rows
+        if self._largest_media != 0:
+            media.keep(unit.source, refs, keeping, self._largest_media, note)
+        row.beside.update(
+            {place: stat for place, stat in keeping.beside.items() if as_text(place) != row.path}
+        )
+        if keeping.has_only_grown:
+            self.read.grown.append(as_text(unit.source.path))
+        row.size = self._size(unit.source, keeping.manifest)
+        self.read.snapshots.append(
+            Snapshot(
+                source=row.key,
+                unit=as_text(unit.source.path),
+                number=before.number if before else 1,
+                reader=info.name,
+                version=unit.version,
+                revision=info.revision,
+                taken_at=self._now,
+                manifest=keeping.manifest,
+            )
+        )
+
+    def _rows_of(self, unit: Unit, manifest: Manifest, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
+        is_read = False
+        for item in pipeline.read_unit(unit, note):
+            is_read = True
+            yield item, [] if isinstance(item, Memory) else [row_of(entry) for entry in item.timeline]
+        if not is_read and any(_is_about(each, unit.source.label) for each in note.kept):
+            # None of its bytes came through.
+            sizes = [file.size for file in manifest.files.values()]
+            if any(not answers[0].sql for answers in manifest.databases.values()):
+                self.read.row.stat = Stat()  # held by another program, or no room for a copy of it
+            note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.read.row.size
+
+    def _size(self, source: Source, manifest: Manifest) -> int:
+        """How many bytes were read: of a file as it lies, of a folder of all that was asked for in it."""
+        row = self.read.row
+        if as_text(source.label) == row.path and isinstance(source, File):
+            return manifest.files[""].size if "" in manifest.files else row.stat.size
+        if not os.path.isdir(row.path):  # something packed is counted as it lies
+            return row.stat.size
+        # Units share what lies beside them.
+        new = {place: size for place, size in sizes_in(manifest).items() if place not in self._sizes}
+        before = row.size if self.read.snapshots else 0
+        self._sizes |= new
+        return before + sum(new.values())
+
+    def _settle(self, note: Notes) -> None:
+        """Whatever of a file did not come through is named and counted; the rest came through.
+
+        A last line that is still being written is no damage: it is read when it is whole.
+        """
+        row = self.read.row
+        if row.status in _NOTHING_READ:
+            row.defects = row.size
+        else:
+            damage = any(kind.damage and kind is not Kind.TORN_TAIL for kind in note.counts)
+            row.defects = min(row.size, sum(note.lost_bytes.values()))
+            row.status = Status.PARTLY if damage else Status.IMPORTED
+            if damage and row.size and row.defects == row.size:
+                row.status = Status.UNREADABLE
+        row.read_at = self._now
+        kept = note.kept[:_MOST_NOTES]
+        row.notes = [
+            {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}
+            for each in kept
+        ]
+        self.read.notes = [as_text(str(each)) for each in kept]
+
+    def _settle_again(self, note: Notes, units: set[str]) -> None:
+        """The same for what was read from the vault: what was skipped on the way to it stays told."""
+        row = self.read.row
+        told, defects = row.notes, row.defects
+        self._settle(note)
+        skipped = [] if row.path in units else [each for each in told if each["kind"] in _SKIPPED]
+        if skipped:
+            row.notes += [each for each in skipped if each not in row.notes]
+            row.status, row.defects = Status.PARTLY, defects
+
+
+def _is_about(note: Note, label: str) -> bool:
+    """Whether a note says that a whole file could not be read."""
+    return note.kind == Kind.UNREADABLE_FILE.label and note.file == label
+
+
+def _count_skipped(row: SourceRow, note: Notes) -> None:
+    """Files in a folder that nobody reads belong to its account too."""
+    for each in note.kept:
+        if each.kind in _SKIPPED and each.file != row.path and not note.lost_bytes[each.file]:
+            note.lost_bytes[each.file] = size = stat_of(each.file).size
+            row.size += size
+
+
+def _expected(source: Source, name: str) -> Unit | None:
+    """The unit, if whoever keeps such files in such a place claims it; others are not asked then."""
+    if not name:
+        return None
+    reader = readers.get(name)
+    version = reader.sniff(Peek(source))
+    return None if version is None else Unit(source, reader, version)
+
+
+def _is_empty(source: Source) -> bool:
+    with source.open() as stream:
+        return not stream.read(1)

@@ -1,0 +1,334 @@
+"""A conversation as rows, and rows as a conversation.
+
+What people and models said and everything one may want to filter by are columns of their own. The whole of an
+entry is encoded beside them, many entries in one compressed block: a conversation's entries resemble each
+other, and a message is hardly ever wanted alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import zstandard
+from msgspec.structs import replace
+
+from agent_journal.model import (
+    Code,
+    Conversation,
+    Event,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.model import Part
+
+BLOCK_BYTES = 256 << 10
+HASH_BYTES = 16
+_BETWEEN = "\n\n"
+_LEVEL = 3
+# Characters at each end of a text that, with its length, tell it from another one of the same message.
+_ENDS = 512
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Body(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """An entry as it is stored: its texts are in a column of their own; here is where each stands there."""
+
+    entry: Message | Event
+    texts: list[tuple[int, int]] = []
+
+
+@cache
+def _bodies() -> msgspec.msgpack.Decoder[Body]:
+    return msgspec.msgpack.Decoder(Body)
+
+
+_NO_TEXT = Text(text="")
+
+
+@cache
+def _details() -> msgspec.msgpack.Decoder[Conversation]:
+    return msgspec.msgpack.Decoder(Conversation)
+
+
+class Call(NamedTuple):
+    """A tool call as far as people ask for it, or the answer to one, which has no name."""
+
+    call_id: str | None
+    name: str | None
+    kind: str | None = None
+    is_error: bool | None = None
+
+
+class Row(NamedTuple):
+    """One entry of a timeline."""
+
+    id: str
+    parent_id: str | None
+    role: str | None
+    name: str | None
+    at: str | None
+    model: str | None
+    text: str | None
+    thinking: str
+    tool: str
+    hash: bytes
+    body: bytes
+    calls: list[Call]
+    usage: Usage | None
+    copy_hash: int | None
+    """Equal in copies of one message that stand in several conversations."""
+
+
+def row_of(entry: Message | Event) -> Row:
+    """The row of an entry. What only the source's own form tells, `native`, is in the vault."""
+    if entry.__class__ is Event:
+        body = _encode(Body(entry))
+        return Row(
+            entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "",
+            content_hash(body, None), body, [], None, None,
+        )  # fmt: skip
+    return _row_of_message(entry)  # type: ignore[arg-type]
+
+
+def _row_of_message(message: Message) -> Row:
+    said: list[str] = []
+    thought: list[str] = []
+    done: list[str] = []
+    calls: list[Call] = []
+    is_native = message.native is not None
+    for part in message.parts:
+        kind = part.__class__
+        if kind is Text:
+            said.append(part.text)  # type: ignore[union-attr,arg-type]
+        elif kind is ToolCall:
+            calls.append(Call(part.call_id, part.name, part.kind))  # type: ignore[union-attr]
+            done.append(part.name)  # type: ignore[union-attr,arg-type]
+            done.extend(_strings(part.input))  # type: ignore[union-attr]
+        elif kind is ToolResult:
+            calls.append(Call(part.call_id, None, None, part.is_error))  # type: ignore[union-attr]
+            done.extend(_output(part))  # type: ignore[arg-type]
+            is_native = is_native or part.native is not None  # type: ignore[union-attr]
+        elif kind is Reasoning:
+            thought.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
+        elif kind is Code:
+            said.append(part.code)  # type: ignore[union-attr]
+    text, tool = _BETWEEN.join(said) if said else None, "\n".join(done)
+    body = _encode(_body_of(without_native(message) if is_native else message, said))
+    return Row(
+        message.id, message.parent_id, message.role, None, message.at, message.model, text,
+        "\n".join(thought), tool, content_hash(body, text), body, calls, message.usage,
+        _copy_hash(message, text, tool),
+    )  # fmt: skip
+
+
+def _copy_hash(message: Message, text: str | None, tool: str) -> int | None:
+    """A number that copies of one message share, or None where nothing proves that they are copies.
+
+    Forks and resumed histories repeat id, time and words. An id that we made proves nothing.
+    """
+    if message.made_id or message.at is None:
+        return None
+    words = f"{None if text is None else _ends(text)}\0{_ends(tool)}"
+    whole = f"{message.id}\0{message.at}\0{message.role}\0{words}".encode()
+    return int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest(), "big", signed=True)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _ENDS else f"{len(text)}\0{text[:_ENDS]}\0{text[-_ENDS:]}"
+
+
+def _body_of(message: Message, said: list[str]) -> Body:
+    if not said:
+        return Body(message)
+    places: list[tuple[int, int]] = []
+    parts: list[Part] = []
+    at = 0
+    pieces = iter(said)
+    for part in message.parts:
+        if part.__class__ is Text:
+            size = len(next(pieces))
+            places.append((at, size))
+            at += size + len(_BETWEEN)
+            is_bare = not part.citations and not part.extra
+            parts.append(_NO_TEXT if is_bare else replace(part, text=""))
+        else:
+            parts.append(part)
+            if part.__class__ is Code:
+                at += len(next(pieces)) + len(_BETWEEN)
+    return Body(replace(message, parts=parts), places)
+
+
+def says_all(more: Message | Event, less: Message | Event) -> bool:
+    """Whether an entry says everything that another version of it says, and perhaps more.
+
+    What was said, thought, called and answered counts, and what was attached; not the source's own remarks.
+    """
+    if isinstance(more, Event) or isinstance(less, Event):
+        return isinstance(more, Event) and isinstance(less, Event) and _holds(more, less)
+    left = _pieces(more)
+    return more.role == less.role and all(
+        any(kind == other and longer.startswith(text) for other, longer in left)
+        for kind, text in _pieces(less)
+        if text
+    )
+
+
+def _holds(more: Event, less: Event) -> bool:
+    missing = object()
+    return more.name == less.name and all(
+        more.data.get(key, missing) == value for key, value in less.data.items()
+    )
+
+
+def _pieces(message: Message) -> Iterator[tuple[str, str]]:
+    """Everything a message says, piece by piece, in its order."""
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield "said", part.text
+        elif isinstance(part, Code):
+            yield "said", part.code
+        elif isinstance(part, Reasoning):
+            yield from (("thought", text) for text in (part.text, part.summary, part.encrypted) if text)
+        elif isinstance(part, ToolCall):
+            yield "call", part.name
+            yield from (("call", text) for text in _strings(part.input))
+        elif isinstance(part, ToolResult):
+            yield from (("answer", text) for text in _output(part))
+        else:
+            yield "other", _encode(part).hex()
+
+
+def without_native(message: Message) -> Message:
+    """The message without the forms that only its source has."""
+    parts: list[Part] = [
+        replace(part, native=None) if isinstance(part, ToolResult) and part.native is not None else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts, native=None)
+
+
+def messages_in(rows: Iterable[Row]) -> int:
+    """How many of the rows are messages; the others are events."""
+    return sum(row.role is not None for row in rows)
+
+
+def content_hash(body: bytes, text: str | None) -> bytes:
+    """What tells two versions of an entry apart."""
+    digest = hashlib.sha256(body)
+    if text is not None:
+        digest.update(text.encode())
+    return digest.digest()[:HASH_BYTES]
+
+
+def _output(result: ToolResult) -> Iterator[str]:
+    if isinstance(result.output, str):
+        yield result.output
+        return
+    for part in result.output:
+        if part.__class__ is Text:
+            yield part.text
+        elif part.__class__ is Code:
+            yield part.code
+        elif part.__class__ is ToolCall:
+            yield from _strings(part.input)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a value, however deep, in its order."""
+    if value.__class__ is str:
+        yield value
+        return
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if value.__class__ is str:
+            yield value
+        elif value.__class__ is dict:
+            pending.extend(reversed(value.values()))
+        elif value.__class__ is list:
+            pending.extend(reversed(value))
+
+
+def entry_of(body: bytes, text: str | None) -> Message | Event:
+    """The entry whose body and text these are."""
+    stored = _bodies().decode(body)
+    entry = stored.entry
+    if text is None or not stored.texts or isinstance(entry, Event):
+        return entry
+    places = iter(stored.texts)
+    parts = [
+        replace(part, text=_slice(text, next(places))) if part.__class__ is Text else part
+        for part in entry.parts
+    ]
+    return replace(entry, parts=parts)
+
+
+def _slice(text: str, place: tuple[int, int]) -> str:
+    start, size = place
+    return text[start : start + size]
+
+
+def detail_of(conversation: Conversation) -> bytes:
+    """Everything about a conversation but its timeline."""
+    return _encode(replace(conversation, timeline=[]))
+
+
+def conversation_of(detail: bytes) -> Conversation:
+    """A conversation without its timeline."""
+    return _details().decode(detail)
+
+
+class Block(NamedTuple):
+    """Bodies of entries, put together and compressed: where each begins and how long it is."""
+
+    data: bytes
+    places: list[tuple[int, int]]
+
+
+class Blocks:
+    """Puts bodies of entries together."""
+
+    def __init__(self) -> None:
+        self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
+
+    def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
+        """Blocks with all bodies, in their order."""
+        pieces: list[bytes] = []
+        places: list[tuple[int, int]] = []
+        size = 0
+        for body in bodies:
+            pieces.append(body)
+            places.append((size, len(body)))
+            size += len(body)
+            if size >= BLOCK_BYTES:
+                yield Block(self._compress(b"".join(pieces)), places)
+                pieces, places, size = [], [], 0
+        if pieces:
+            yield Block(self._compress(b"".join(pieces)), places)
+
+    def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
+        """All bodies that blocks hold, in their order."""
+        for block in blocks:
+            data = self._decompress(block.data)
+            for start, size in block.places:
+                yield data[start : start + size]
+
+    def unpacked(self, block: bytes) -> bytes:
+        """The bodies of a block, one behind the other."""
+        return self._decompress(block)
+
+    def small(self, data: bytes) -> bytes:
+        """Bytes compressed by themselves."""
+        return self._compress(data)

@@ -1,0 +1,361 @@
+"""Looking after the rows: what no longer fits together, erasing, copying."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import apsw
+import msgspec
+
+from agent_journal import times
+from agent_journal.archive.rows import content_hash, entry_of, row_of
+from agent_journal.archive.sqlite.connection import created
+from agent_journal.archive.sqlite.conversations import memory_hash
+from agent_journal.archive.sqlite.counting import USAGE, usages
+from agent_journal.archive.sqlite.entries import BAD_VALUES
+from agent_journal.archive.sqlite.ledger import Ledger
+from agent_journal.archive.sqlite.lists import Lists
+from agent_journal.archive.sqlite.schema import MIGRATIONS
+from agent_journal.archive.store import Erasing
+from agent_journal.errors import CannotWrite, DamagedArchive
+from agent_journal.model import Event, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from agent_journal.model import Message
+
+
+class Care(Lists, Ledger):
+    """The part of the store that keeps it whole."""
+
+    # Forgetting
+
+    def forget(self, key: int, at: str) -> list[int]:
+        """Erase a conversation and remember that it must not come back; keys the index must lose.
+
+        What other conversations copied from it stays theirs.
+        """
+        source, id_, title_key = next(
+            self._rows("SELECT source, id, title_key FROM conversations WHERE key = ?", key)
+        )
+        removed = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", key)]
+        blocks = list(self._rows("SELECT DISTINCT block FROM timeline WHERE conversation = ?", key))
+        promoted = self._promote_copies(key)
+        self._remove(key, removed)
+        for (block,) in blocks:
+            self._repack(block)
+        self._db.execute("DELETE FROM usage WHERE conversation = ?", (key,))
+        self._count_promoted(promoted)
+        self._db.execute("DELETE FROM contents WHERE conversation = ?", (key,))
+        self._db.execute("UPDATE conversations SET twin_of = NULL WHERE twin_of = ?", (key,))
+        self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
+        self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (_tombstone(source, id_), at))
+        removed += [title_key] if title_key else []
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
+        return removed
+
+    def _promote_copies(self, key: int) -> list[int]:
+        """The first copy of each becomes the original, under a new key, so that the index takes it up."""
+        sql = (
+            "SELECT min(c.key), c.conversation, c.copy_of "
+            "FROM timeline c JOIN timeline o ON o.key = c.copy_of "
+            "WHERE o.conversation = ? AND c.conversation != ? GROUP BY c.copy_of"
+        )
+        promoted = []
+        for copy, number, original in list(self._rows(sql, key, key)):
+            new = self._new_key()
+            self._db.execute(
+                "UPDATE timeline SET copy_of = ? WHERE copy_of = ? AND key != ?", (new, original, copy)
+            )
+            self._db.execute("UPDATE timeline SET copy_of = NULL, key = ? WHERE key = ?", (new, copy))
+            for column in ("message", "answered_by"):
+                self._db.execute(
+                    f"UPDATE tool_calls SET {column} = ? WHERE conversation = ? AND {column} = ?",
+                    (new, number, copy),
+                )
+            promoted.append(new)
+        return promoted
+
+    def _count_promoted(self, keys: list[int]) -> None:
+        """What copies used was counted with their originals."""
+        for key in keys:
+            number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
+            self._many(USAGE, usages(self._detail(number), number, [(key, row_of(self._entry(key)))]))
+
+    def _repack(self, block: int) -> None:
+        """Let a block hold only what is still needed of it."""
+        rows = list(self._rows("SELECT key, start, size FROM timeline WHERE block = ?", block))
+        if not rows:
+            return
+        data = self._block(block)
+        bodies = {(start, size): data[start : start + size] for _, start, size in rows}
+        left = iter(bodies)
+        moved = {}
+        for packed, spans in self._blocks.packed(bodies.values()):
+            new = self._db_insert("INSERT INTO blocks (data) VALUES (?)", packed)
+            moved.update({next(left): (new, *span) for span in spans})
+        self._many(
+            "UPDATE timeline SET block = ?, start = ?, size = ? WHERE key = ?",
+            [(*moved[start, size], key) for key, start, size in rows],
+        )
+        self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
+
+    def is_forgotten(self, source: str, id_: str) -> bool:
+        """Whether a person asked that this conversation be erased."""
+        return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", _tombstone(source, id_)) is not None
+
+    def has_forgotten(self) -> bool:
+        """Whether anything was ever forgotten."""
+        return self._value("SELECT 1 FROM tombstones LIMIT 1") is not None
+
+    def erasing(self) -> Erasing | None:
+        """What is left to be erased; None if nothing is."""
+        found = self._value("SELECT value FROM journal WHERE name = 'erasing'")
+        return None if found is None else msgspec.json.decode(found, type=Erasing)
+
+    def set_erasing(self, what: Erasing | None) -> None:
+        """Remember what is left to be erased."""
+        if what is None:
+            self._db.execute("DELETE FROM journal WHERE name = 'erasing'")
+        else:
+            value = msgspec.json.encode(what).decode()
+            self._db.execute("INSERT OR REPLACE INTO journal VALUES ('erasing', ?)", (value,))
+
+    def sources_of(self, conversation: int) -> list[int]:
+        """The sources that hold a conversation."""
+        return [
+            row[0] for row in self._rows("SELECT source FROM contents WHERE conversation = ?", conversation)
+        ]
+
+    def conversations_of(self, source: int) -> list[int]:
+        """The conversations that a source holds."""
+        return [row[0] for row in self._rows("SELECT conversation FROM contents WHERE source = ?", source)]
+
+    def drop_snapshots(self, source: int) -> None:
+        """Forget what a source consisted of."""
+        self._db.execute("DELETE FROM snapshots WHERE source = ?", (source,))
+
+    def drop_blobs(self, blobs: list[bytes]) -> None:
+        """Forget where blobs lie."""
+        self._many("DELETE FROM blobs WHERE hash = ?", [(blob,) for blob in blobs])
+
+    def needed_blobs(self) -> set[bytes]:
+        """Every blob that a snapshot consists of."""
+        return {
+            blob
+            for (source,) in list(self._rows("SELECT DISTINCT source FROM snapshots"))
+            for snapshot in self.snapshots(source)
+            for blob in snapshot.manifest.blobs()
+        }
+
+    # The index's account
+
+    def removed(self) -> list[int]:
+        """Keys that the index must lose."""
+        return [row[0] for row in self._rows("SELECT key FROM removed")]
+
+    def index_upto(self) -> int:
+        """Up to which key the index was said to know everything."""
+        return int(self._value("SELECT value FROM journal WHERE name = 'index_upto'") or 0)
+
+    def index_is_at(self, upto: int, lost: list[int]) -> None:
+        """The index knows everything up to a key, and has lost these."""
+        self._db.execute("INSERT OR REPLACE INTO journal VALUES ('index_upto', ?)", (upto,))
+        self._many("DELETE FROM removed WHERE key = ?", [(key,) for key in lost])
+
+    def indexable(self) -> int:
+        """How many entries a whole index has."""
+        total: int = self._value(
+            "SELECT (SELECT count(*) FROM timeline WHERE role IS NOT NULL AND copy_of IS NULL) "
+            "+ (SELECT count(title_key) FROM conversations) + (SELECT count(*) FROM memories)"
+        )
+        return total
+
+    # Checking
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Everything in the rows that does not fit together: where, and what. Damage is told, not raised."""
+        checks = (
+            self._problems_of_file,
+            self._problems_of_ledger,
+            self._orphans,
+            self._problems_of_values,
+            self._problems_of_conversations,
+            self._problems_of_memories,
+        )
+        for check in checks:
+            yield from self._guarded(check(), str(self._path))
+
+    def _guarded(self, found: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
+        """Problems, and as the last of them what made it impossible to look further."""
+        try:
+            yield from found
+        except DamagedArchive as error:
+            yield where, error.reason
+        except (apsw.Error, msgspec.MsgspecError, *BAD_VALUES) as error:
+            yield where, f"the database is damaged ({type(error).__name__}: {error})"
+
+    def _problems_of_file(self) -> Iterator[tuple[str, str]]:
+        for (text,) in self._rows("PRAGMA integrity_check(20)"):
+            if text != "ok":
+                yield str(self._path), str(text)
+        if set(self._rows(_SCHEMA)) != _expected_schema():
+            yield str(self._path), "its tables and views are not those of this version"
+
+    def _problems_of_ledger(self) -> Iterator[tuple[str, str]]:
+        for (path,) in self._rows("SELECT path FROM sources WHERE imported + defects != size"):
+            yield path, "imported bytes and defects do not add up to its size"
+        for (key,) in list(self._rows("SELECT key FROM sources")):
+            self.source_by_key(key)
+            self.snapshots(key)
+
+    def _orphans(self) -> Iterator[tuple[str, str]]:
+        for table, column, others, what in _ORPHANS:
+            count = self._value(
+                f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT key FROM {others})"
+            )
+            if count:
+                yield table, f"{what} ({count:,})"
+
+    def _problems_of_values(self) -> Iterator[tuple[str, str]]:
+        """What is read in lists and reports, and never decoded otherwise."""
+        for table in ("journal", "tool_calls", "usage"):
+            for _ in self._rows(f"SELECT * FROM {table}"):
+                pass
+        sql = "SELECT source, id, started_at, started_ms, updated_at, updated_ms, * FROM conversations"
+        for source, id_, started_at, started_ms, updated_at, updated_ms, *_ in self._rows(sql):
+            if (times.epoch_ms(started_at), times.epoch_ms(updated_at)) != (started_ms, updated_ms):
+                yield f"{source}:{id_}", "its times are not what was stored"
+
+    def _problems_of_conversations(self) -> Iterator[tuple[str, str]]:
+        for key, source, id_ in list(self._rows("SELECT key, source, id FROM conversations")):
+            name = f"{source}:{id_}"
+            yield from self._guarded(self._problems_of_detail(key, name), name)
+            yield from self._guarded(self._problems_of_timeline(key, name), name)
+
+    def _problems_of_detail(self, key: int, name: str) -> Iterator[tuple[str, str]]:
+        sql = (
+            "SELECT source, id, title, project, git_branch, shape, head_id, parent_id, hash, detail "
+            "FROM conversations WHERE key = ?"
+        )
+        *columns, digest, detail = next(self._rows(sql, key))
+        with self._telling_damage():
+            is_sound = content_hash(self._blocks.unpacked(detail), None) == digest
+        if not is_sound:
+            yield name, "what is known of it is damaged"
+            return
+        known = self._detail(key)
+        parent = known.link.conversation_id if known.link else None
+        if columns != [
+            known.source, known.id, known.title, known.cwd, known.git_branch, known.shape, known.head_id,
+            parent,
+        ]:  # fmt: skip
+            yield name, "its columns are not what was stored"
+
+    def _problems_of_timeline(self, key: int, name: str) -> Iterator[tuple[str, str]]:
+        """Every entry is decoded, hashed, and compared with the columns that people read."""
+        places: list[int] = []
+        counts = [0, 0]
+        held, data = None, b""
+        sql = (
+            "SELECT id, parent_id, role, name, at, model, text, hash, position, earlier, block, start, size "
+            "FROM timeline WHERE conversation = ?"
+        )
+        for *columns, text, digest, position, earlier, block, start, size in list(self._rows(sql, key)):
+            where = f"{name}@{columns[0]}"
+            if not earlier:
+                places.append(position)
+                counts[columns[2] is None] += 1
+            try:
+                if block != held:
+                    held, data = block, b""
+                    data = self._block(block)
+            except DamagedArchive as error:
+                yield where, error.reason
+            body = data[start : start + size]
+            if content_hash(body, text) != digest:
+                yield where, "its content is not what was stored"
+            elif columns != _columns_of(entry_of(body, text)):
+                yield where, "its columns are not what was stored"
+        stated = next(self._rows("SELECT messages, events FROM conversations WHERE key = ?", key))
+        if stated != tuple(counts):
+            found = f"{counts[0]} messages and {counts[1]} events"
+            yield name, f"{found}, but {stated[0]} and {stated[1]} were counted"
+        if sorted(places) != list(range(len(places))):
+            yield name, "its entries do not stand one behind the other"
+
+    def _problems_of_memories(self) -> Iterator[tuple[str, str]]:
+        sql = "SELECT source, id, kind, about, at, text, hash, body FROM memories"
+        for *columns, digest, body in list(self._rows(sql)):
+            yield from self._guarded(_problems_of_memory(columns, digest, body), f"{columns[0]}:{columns[1]}")
+
+    # Copying
+
+    def backup(self, path: Path) -> None:
+        """A copy of the database of one moment, while others read and write."""
+        created(path)  # SQLite would let others read it
+        try:
+            self._db.execute("VACUUM INTO ?", (str(path),))
+        except apsw.Error as error:
+            raise self._told(error) from error
+
+    def compact(self) -> None:
+        """Give back what was erased, so that nothing of it is left in the file or beside it."""
+        try:
+            self._db.execute("VACUUM")
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except (apsw.BusyError, apsw.LockedError) as error:
+            reason = (
+                "somebody reads the journal, so what is erased is still there; the next 'aj sync' goes on"
+            )
+            raise CannotWrite(f"{self._path}-wal", reason) from error
+        except apsw.Error as error:
+            raise self._told(error) from error
+
+
+def _tombstone(source: str, id_: str) -> bytes:
+    return hashlib.sha256(f"{source}\0{id_}".encode()).digest()
+
+
+_ORPHANS = (
+    ("timeline", "conversation", "conversations", "an entry of no conversation"),
+    ("timeline", "block", "blocks", "an entry whose content is missing"),
+    ("timeline", "copy_of", "timeline", "a copy without its original"),
+    ("blocks", "key", "(SELECT block AS key FROM timeline)", "content of no entry"),
+    ("tool_calls", "message", "timeline", "a tool call of no message"),
+    ("usage", "message", "timeline", "usage of no message"),
+    ("usage", "conversation", "conversations", "usage of no conversation"),
+    ("conversations", "twin_of", "conversations", "a twin of no conversation"),
+    ("contents", "source", "sources", "content of no source"),
+    ("contents", "conversation", "conversations", "a source's conversation that is not there"),
+    ("snapshots", "source", "sources", "a snapshot of no source"),
+)
+
+
+def _columns_of(entry: Message | Event) -> list[str | None]:
+    """What the columns say of an entry."""
+    if isinstance(entry, Event):
+        return [entry.id, entry.parent_id, None, entry.name, entry.at, None]
+    return [entry.id, entry.parent_id, entry.role, None, entry.at, entry.model]
+
+
+def _problems_of_memory(columns: list[str | None], digest: bytes, body: bytes) -> Iterator[tuple[str, str]]:
+    memory = msgspec.msgpack.decode(body, type=Memory)
+    if memory_hash(memory) != digest:
+        yield f"{columns[0]}:{columns[1]}", "its content is not what was stored"
+    elif columns != [memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text]:
+        yield f"{columns[0]}:{columns[1]}", "its columns are not what was stored"
+
+
+_SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+
+
+def _expected_schema() -> set[tuple[str, str, str]]:
+    with closing(apsw.Connection(":memory:")) as empty:
+        for statements in MIGRATIONS:
+            empty.execute(statements)
+        return set(empty.execute(_SCHEMA))

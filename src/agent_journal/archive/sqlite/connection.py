@@ -1,0 +1,224 @@
+"""How the journal's database is opened, and what all parts of the store do with it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
+from agent_journal.errors import CannotWrite, DamagedArchive, UnusableArchive
+from agent_journal.files import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from agent_journal.errors import AgentJournalError
+
+# A reader waits so long for a writer's short moments.
+_BUSY_MS = 10_000
+_CACHE_KB = 16_384
+# Pages of the WAL after which it is brought into the database.
+_CHECKPOINT_PAGES = 8_000
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError)
+
+
+# The first versions in which a checkpoint and a writer at the same moment cannot damage a database.
+_MENDED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+
+
+def engine() -> tuple[str, bool]:
+    """The version of SQLite, and whether a database in WAL mode is safe with it."""
+    version = apsw.sqlite_lib_version()
+    number = tuple(int(step) for step in version.split(".")[:3])
+    newest = _MENDED[0]
+    is_safe = number >= newest or any(number[:2] == other[:2] and number >= other for other in _MENDED)
+    return version, is_safe
+
+
+def created(path: Path) -> None:
+    """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+
+
+def made(path: Path) -> None:
+    """A new database, which takes its name when it has all tables."""
+    part = path.with_name(f"{path.name}.part")
+    for left in (part, part.with_name(f"{part.name}-journal")):
+        left.unlink(missing_ok=True)
+    try:
+        created(part)
+        connection = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            _migrate(connection)
+        finally:
+            connection.close()
+        part.replace(path)
+    except OSError as error:
+        raise CannotWrite(str(path), (error.strerror or str(error)).lower()) from error
+    except apsw.Error as error:
+        raise CannotWrite(str(path), str(error)) from error
+    sync_folder(str(path.parent))
+
+
+def connected(path: Path, *, for_writing: bool) -> apsw.Connection:
+    """A connection to a database whose tables are those of this version."""
+    connection: apsw.Connection | None = None
+    try:
+        connection = _opened(path, for_writing=for_writing)
+        connection.set_busy_timeout(_BUSY_MS)
+        _check_version(connection, path)
+        _set_up(connection, for_writing=for_writing)
+    except BaseException as error:
+        if connection is not None:
+            connection.close(force=True)
+        if isinstance(error, apsw.Error | UnicodeDecodeError):
+            raise UnusableArchive(str(path), f"{error}; {_advice(error)}") from error
+        raise
+    return connection
+
+
+def _opened(path: Path, *, for_writing: bool) -> apsw.Connection:
+    if for_writing:
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(_BUSY_MS)
+    try:
+        connection.pragma("user_version")
+    except (apsw.ReadOnlyError, apsw.CantOpenError):
+        connection.close(force=True)
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        # Nothing may be written beside it, not even SQLite's note of who reads. Then nobody writes it either.
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
+    except apsw.Error:
+        connection.close(force=True)
+        raise
+    return connection
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, apsw.ReadOnlyError):
+        return "is the folder writable?"
+    if isinstance(error, apsw.FullError | apsw.IOError):
+        return "is the disk full?"
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return "try again when that is over"
+    return "'aj backup' copies can be put in its place"
+
+
+def _check_version(connection: apsw.Connection, path: Path) -> None:
+    version = connection.pragma("user_version")
+    if version > VERSION:
+        reason = (
+            f"it was written by a newer version (tables {version}, known {VERSION}); upgrade agent-journal"
+        )
+        raise UnusableArchive(str(path), reason)
+
+
+def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
+    connection.pragma("cache_size", -_CACHE_KB)
+    connection.pragma("temp_store", "memory")
+    if not for_writing:
+        if connection.pragma("user_version") != VERSION:
+            raise UnusableArchive(
+                connection.filename, "its tables are of an older version; 'aj sync' brings them up"
+            )
+        return
+    connection.pragma("journal_mode", "wal")
+    # A process that dies loses nothing. A power cut may lose the last seconds of an import, whole
+    # conversations at a time; they are read again from their sources.
+    connection.pragma("synchronous", "normal")
+    connection.pragma("secure_delete", 1)
+    connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+    _migrate(connection)
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    version = connection.pragma("user_version")
+    if version == VERSION:
+        return
+    with connection:
+        for statements in MIGRATIONS[version:]:
+            connection.execute(statements)
+        if not version:
+            connection.execute(
+                "INSERT INTO journal VALUES ('id', lower(hex(randomblob(16)))), ('last_key', 0)"
+            )
+        connection.pragma("user_version", VERSION)
+
+
+class Base:
+    """A connection and the file it is to."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._db = connection
+        self._path = path
+        self._last_key: int | None = None
+        self.journal_id: str = str(self._value("SELECT value FROM journal WHERE name = 'id'"))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written inside."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            if self._last_key is not None:
+                self._db.execute("UPDATE journal SET value = ? WHERE name = 'last_key'", (self._last_key,))
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            self._last_key = None
+            if not self._db.get_autocommit():
+                self._db.execute("ROLLBACK")
+            if isinstance(error, apsw.Error):
+                raise self._told(error) from error
+            raise
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """What is read inside is as of one moment, whatever others write."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    def _told(self, error: apsw.Error) -> AgentJournalError:
+        """An error of the database as a person is told it."""
+        if isinstance(error, _DAMAGE):
+            return DamagedArchive(str(self._path), f"the database is damaged ({error})")
+        return CannotWrite(str(self._path), str(error))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._db.close()
+
+    def last_key(self) -> int:
+        """The highest key given so far."""
+        if self._last_key is not None:
+            return self._last_key
+        last: int = self._value("SELECT value FROM journal WHERE name = 'last_key'")
+        return last
+
+    def _new_key(self) -> int:
+        """A key that was never given before: messages, titles and memories share one row of numbers."""
+        self._last_key = self.last_key() + 1
+        return self._last_key
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        return next((row[0] for row in self._rows(sql, *values)), None)
+
+    def _rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._db.execute(sql, values)
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError) as error:
+            raise DamagedArchive(str(self._path), f"the database is damaged ({error})") from error
+
+    def _many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if rows:
+            self._db.executemany(sql, rows)

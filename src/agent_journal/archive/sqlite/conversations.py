@@ -1,0 +1,278 @@
+"""Conversations and memories: brought in, and merged with what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from agent_journal import times, tree
+from agent_journal.archive import twins
+from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
+from agent_journal.archive.rows import content_hash, detail_of, entry_of, messages_in, says_all
+from agent_journal.archive.sqlite.copies import SAID
+from agent_journal.archive.sqlite.counting import Counting
+from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
+from agent_journal.archive.store import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_journal.archive.merge import Plan
+    from agent_journal.archive.rows import Block, Row
+    from agent_journal.model import Conversation, Memory
+
+_KNOWN = (
+    "SELECT key, detail, title, title_key, twin_of, reader, version, model, summary, started_at, updated_at "
+    "FROM conversations WHERE source = ? AND id = ?"
+)
+_NEVER = (1 << 63) - 1
+
+
+class _Known(NamedTuple):
+    key: int
+    detail: bytes
+    title: str | None
+    title_key: int | None
+    twin_of: int | None
+    reader: str | None
+    version: str | None
+    model: str | None
+    summary: str | None
+    started_at: str | None
+    updated_at: str | None
+
+
+class Conversations(Counting, Indexable):
+    """The part of the store that brings in what was said."""
+
+    def put(
+        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block] = ()
+    ) -> Change:
+        """Bring in a conversation, or merge it with what is there.
+
+        Bodies of the rows may be in blocks already; the rows have none then.
+        """
+        row = next(self._rows(_KNOWN, conversation.source, conversation.id), None)
+        change = (
+            self._add(conversation, rows, source, blocks)
+            if row is None
+            else self._merge(conversation, self._with_bodies(rows, blocks), _Known(*row))
+        )
+        self._db.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (source, change.conversation))
+        return change
+
+    def _add(
+        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block]
+    ) -> Change:
+        key: int = self._value("SELECT coalesce(max(key), 0) + 1 FROM conversations")
+        title_key = self._new_key() if conversation.title else None
+        columns = {
+            "key": key,
+            "source": conversation.source,
+            "id": conversation.id,
+            "title_key": title_key,
+            "opening": twins.opening_of(rows),
+            "messages": messages_in(rows),
+            "events": len(rows) - messages_in(rows),
+            **self._columns(conversation, rows),
+        }
+        copies = self._copies(key, conversation.source, rows) or self._twin_of(key, columns, rows, source)
+        places = ", ".join("?" * len(columns))
+        self._db.execute(
+            f"INSERT INTO conversations ({', '.join(columns)}) VALUES ({places})", tuple(columns.values())
+        )
+        if copies:
+            rows, blocks = self._with_bodies(rows, blocks), ()
+        keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, blocks)
+        self._count(conversation, key, keys, copies)
+        entries = indexed(key, conversation, ((k, row) for k, row in keys if row.hash not in copies))
+        if title_key:
+            entries.append(titled(title_key, key, conversation))
+        return Change(key, messages_in(rows), 0, entries, [])
+
+    def _merge(self, conversation: Conversation, rows: list[Row], known: _Known) -> Change:
+        key = known.key
+        stored = self._stored(key)
+        wanted = preference(conversation.origin, known.reader, known.version)
+        is_newer = wanted > 0 or (not wanted and _is_newer(conversation, rows, known.updated_at))
+        same = self._same(key, stored, rows) if wanted else {}
+        plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same)
+        before = self._detail_of(known.detail)
+        whole = merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
+        added = [row for _, row in plan.added]
+        copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
+        self._carry_out(key, plan)
+        keys = self._insert(key, _additions(plan), copies)
+        self._count(conversation, key, keys[: len(added)], copies)
+        removed = self._replace(key, plan, keys)
+        entries = indexed(key, whole, ((k, row) for k, row in keys if row.hash not in copies))
+        title_key = known.title_key
+        if whole.title != known.title:
+            removed += [title_key] if title_key else []
+            title_key = self._new_key() if whole.title else None
+            entries += [titled(title_key, key, whole)] if title_key else []
+        self._update(key, whole, rows, title_key, known)
+        if added:
+            self._judge_twins(key)
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
+        changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
+        new = max(0, messages_in(added) - changed)
+        return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+
+    def _stored(self, key: int) -> list[Stored]:
+        sql = "SELECT key, id, earlier, hash, position FROM timeline WHERE conversation = ? ORDER BY position"
+        return [Stored(*row) for row in self._rows(sql, key)]
+
+    def _compared(self, key: int, row: Row) -> Says:
+        old, new = self._entry(key), entry_of(row.body, row.text)
+        return Says(says_all(new, old), says_all(old, new))
+
+    def _same(self, key: int, stored: list[Stored], rows: list[Row]) -> dict[int, int]:
+        """Rows of another form of the conversation, by place, that are stored under other ids, by key."""
+        ids = {entry.id for entry in stored}
+        ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.id not in ids)
+        theirs = twins.said_in(self._rows(SAID, key), at_any_time=True)
+        came = {row.id for row in rows}
+        taken = {entry.key for entry in stored if entry.id in came}
+        return twins.matches(
+            twins.said_in(ours, at_any_time=True), [each for each in theirs if each.key not in taken]
+        )
+
+    def _carry_out(self, conversation: int, plan: Plan) -> None:
+        self._many("UPDATE timeline SET position = ? WHERE key = ?", [(to, key) for key, to in plan.moved])
+        self._many(
+            "UPDATE timeline SET earlier = ? WHERE key = ?", [(to, key) for key, to in plan.superseded]
+        )
+        # What is counted is what is shown.
+        self._drop_calls(conversation, [key for key, _ in plan.superseded])
+
+    def _replace(self, conversation: int, plan: Plan, keys: list[tuple[int, Row]]) -> list[int]:
+        """Let what points to replaced entries point to those in their place; keys the index must lose."""
+        now = {row.hash: key for key, row in keys}
+        pairs = [(now[row.hash], old) for old, row in plan.replaced]
+        self._many("UPDATE timeline SET copy_of = ? WHERE copy_of = ?", pairs)
+        self._many(
+            "UPDATE usage SET message = ? WHERE conversation = ? AND message = ?",
+            [(new, conversation, old) for new, old in pairs],
+        )
+        self._many(
+            "UPDATE tool_calls SET answered_by = ? WHERE conversation = ? AND answered_by = ?",
+            [(new, conversation, old) for new, old in pairs],
+        )
+        replaced = [old for _, old in pairs]
+        self._remove(conversation, replaced)
+        return replaced
+
+    def _columns(
+        self, conversation: Conversation, rows: Sequence[Row], known: _Known | None = None
+    ) -> dict[str, Any]:
+        link, origin = conversation.link, conversation.origin
+        detail = detail_of(conversation)
+        columns: dict[str, Any] = {
+            "title": conversation.title,
+            "summary": conversation.summaries[-1].text if conversation.summaries else None,
+            "project": conversation.cwd,
+            "git_branch": conversation.git_branch,
+            "model": conversation.model,
+            "app_version": conversation.app_version,
+            "account_id": conversation.account_id,
+            "started_at": conversation.started_at,
+            "updated_at": conversation.updated_at,
+            "shape": conversation.shape,
+            "head_id": conversation.head_id,
+            "parent_id": link.conversation_id if link else None,
+            "relation": link.relation if link else None,
+            "archived": conversation.archived,
+            "reader": origin.reader if origin else None,
+            "version": origin.version if origin else None,
+            "revision": origin.revision if origin else None,
+            "hash": content_hash(detail, None),
+            "detail": self._blocks.small(detail),
+        }
+        if known is not None:  # what its entries told so far
+            columns["model"] = columns["model"] or known.model
+            columns["summary"] = columns["summary"] or known.summary
+        for row in rows:
+            columns["model"] = columns["model"] or row.model
+            if columns["model"] and columns["summary"]:
+                break
+            if row.role == "user" and row.text and not columns["summary"]:
+                columns["summary"] = tree.title_from([row.text])
+        if columns["started_at"] is None:
+            first = next((row.at for row in rows if row.at), None)
+            columns["started_at"] = _earliest(first, known.started_at if known else None)
+        if columns["updated_at"] is None:
+            columns["updated_at"] = _latest(*(row.at for row in rows), known.updated_at if known else None)
+        columns["started_ms"] = times.epoch_ms(columns["started_at"])
+        columns["updated_ms"] = times.epoch_ms(columns["updated_at"])
+        return columns
+
+    def _update(
+        self, key: int, whole: Conversation, rows: Sequence[Row], title_key: int | None, known: _Known
+    ) -> None:
+        columns = {
+            "title_key": title_key,
+            "messages": self._value(
+                "SELECT count(*) FROM timeline WHERE conversation = ? AND role IS NOT NULL AND NOT earlier",
+                key,
+            ),
+            "events": self._value(
+                "SELECT count(*) FROM timeline WHERE conversation = ? AND role IS NULL AND NOT earlier", key
+            ),
+            **self._columns(whole, rows, known),
+        }
+        changes = ", ".join(f"{name} = ?" for name in columns)
+        self._db.execute(f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), key))
+
+    def put_memory(self, memory: Memory, source: int) -> Change:  # noqa: ARG002 (the contract)
+        """Bring in a memory; another with the same id is replaced if it says something else."""
+        body = msgspec.msgpack.encode(memory)
+        digest = memory_hash(memory)
+        known = next(
+            self._rows(
+                "SELECT key, hash, at FROM memories WHERE source = ? AND id = ?", memory.source, memory.id
+            ),
+            None,
+        )
+        if known is not None and (known[1] == digest or _is_before(memory.at, known[2])):
+            return Change(0, 0, 0, [], [])
+        removed = [] if known is None else [known[0]]
+        self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in removed])
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
+        key = self._new_key()
+        self._db.execute(
+            "INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text, digest, body),
+        )
+        return Change(0, not removed, len(removed), [remembered(key, memory)], removed)
+
+
+def _additions(plan: Plan) -> list[tuple[int, int, Row]]:
+    current = [(place, 0, row) for place, row in plan.added]
+    return current + [(place, version, row) for place, row, version in plan.earlier]
+
+
+def memory_hash(memory: Memory) -> bytes:
+    """What tells two versions of a memory apart; where it came from does not."""
+    return content_hash(msgspec.msgpack.encode(replace(memory, origin=None)), None)
+
+
+def _is_newer(conversation: Conversation, rows: Sequence[Row], updated_at: str | None) -> bool:
+    """Whether a conversation is as it was later than at that time, as far as can be told."""
+    ours = times.epoch_ms(conversation.updated_at or _latest(*(row.at for row in rows)))
+    return ours is None or ours >= (times.epoch_ms(updated_at) or 0)
+
+
+def _is_before(at: str | None, other: str | None) -> bool:
+    ours, theirs = times.epoch_ms(at), times.epoch_ms(other)
+    return ours is not None and theirs is not None and ours < theirs
+
+
+def _latest(*moments: str | None) -> str | None:
+    return max((at for at in moments if at), key=lambda at: times.epoch_ms(at) or 0, default=None)
+
+
+def _earliest(*moments: str | None) -> str | None:
+    return min((at for at in moments if at), key=lambda at: times.epoch_ms(at) or _NEVER, default=None)

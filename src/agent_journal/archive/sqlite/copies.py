@@ -1,0 +1,110 @@
+"""Messages that stand in several conversations: copies in forks, and twins under other ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal.archive import twins
+from agent_journal.archive.sqlite.entries import Entries, Original
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_journal.archive.rows import Row
+
+_COPIES = (
+    "SELECT t.copy_hash, t.key, t.hash, t.block, t.start, t.size FROM json_each(?) j "
+    "CROSS JOIN timeline t ON t.copy_hash = j.value AND t.copy_hash IS NOT NULL AND t.copy_of IS NULL "
+    "CROSS JOIN conversations c ON c.key = t.conversation AND c.source = ? AND c.key != ?"
+)
+SAID = "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND earlier = 0 AND text IS NOT NULL"
+# Whether a conversation repeats another's messages shows in its first ones.
+_FIRST = 8
+
+
+class Copies(Entries):
+    """The part of the store that knows what is there already."""
+
+    def _copies(self, key: int, source: str, rows: Sequence[Row]) -> dict[bytes, Original]:
+        """Rows that stand in another conversation of the same source already, by hash."""
+        hashes = [row.copy_hash for row in rows if row.copy_hash is not None]
+        if not hashes or not self._originals(key, source, hashes[:_FIRST]):
+            return {}
+        originals = self._originals(key, source, hashes)
+        return {
+            row.hash: originals[row.copy_hash]
+            for row in rows
+            if row.copy_hash is not None and row.copy_hash in originals
+        }
+
+    def _originals(self, key: int, source: str, hashes: list[int]) -> dict[int, Original]:
+        found = self._rows(_COPIES, msgspec.json.encode(hashes).decode(), source, key)
+        return {row[0]: Original(*row[1:]) for row in found}
+
+    def _twin_of(
+        self, key: int, columns: dict[str, Any], rows: Sequence[Row], source: int
+    ) -> dict[bytes, Original]:
+        """Rows that stand in a twin from another file; the columns are told whose twin it is."""
+        if columns["opening"] is None:
+            return {}
+        ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        for (other,) in list(
+            self._rows(
+                "SELECT key FROM conversations WHERE opening = ? AND twin_of IS NULL AND key NOT IN "
+                "(SELECT conversation FROM contents WHERE source = ?)",
+                columns["opening"],
+                source,
+            )
+        ):
+            theirs = twins.said_in(self._rows(SAID, other))
+            same = twins.matches(ours, theirs)
+            if twins.are_twins(len(same), len(ours)):
+                columns["twin_of"] = other
+            elif twins.are_twins(len(same), len(theirs)):
+                self._db.execute(
+                    "UPDATE conversations SET twin_of = ? WHERE key = ? OR twin_of = ?", (key, other, other)
+                )
+            else:
+                continue
+            return {rows[place].hash: self._original(their) for place, their in same.items()}
+        return {}
+
+    def _copies_of_twin(self, key: int, rows: Sequence[Row]) -> dict[bytes, Original]:
+        """New rows of a conversation that its twin has got already."""
+        if not rows:
+            return {}
+        ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        free = (
+            f"{SAID} AND copy_of IS NULL AND key NOT IN "
+            "(SELECT copy_of FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL)"
+        )
+        for other in self._twins(key):
+            same = twins.matches(ours, twins.said_in(self._rows(free, other, key)))
+            if same:
+                return {rows[place].hash: self._original(their) for place, their in same.items()}
+        return {}
+
+    def _twins(self, key: int) -> list[int]:
+        sql = (
+            "SELECT key FROM conversations WHERE twin_of = ? UNION ALL "
+            "SELECT twin_of FROM conversations WHERE key = ? AND twin_of IS NOT NULL"
+        )
+        return [row[0] for row in self._rows(sql, key, key)]
+
+    def _judge_twins(self, key: int) -> None:
+        """Twins that went on: the one that has all of the other is shown, or both if each has more."""
+        for other in self._twins(key):
+            ours, theirs = (twins.said_in(self._rows(SAID, each)) for each in (key, other))
+            same = len(twins.matches(ours, theirs))
+            inner, outer = (key, other) if same == len(ours) else (other, key)
+            whole = twins.are_twins(same, len(ours)) or twins.are_twins(same, len(theirs))
+            self._many(
+                "UPDATE conversations SET twin_of = ? WHERE key = ?",
+                [(outer if whole else None, inner), (None, outer)],
+            )
+
+    def _original(self, key: int) -> Original:
+        sql = "SELECT coalesce(copy_of, key), hash, block, start, size FROM timeline WHERE key = ?"
+        return Original(*next(self._rows(sql, key)))

@@ -1,0 +1,191 @@
+"""Where things came from: sources with the account of their bytes, snapshots, places in the vault."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal.archive.found import Stat
+from agent_journal.archive.manifest import Manifest
+from agent_journal.archive.sqlite.connection import Base
+from agent_journal.archive.store import Known, Snapshot, SourceRow
+from agent_journal.archive.vault import Place
+from agent_journal.source import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_encode = msgspec.msgpack.Encoder().encode
+_STAT = msgspec.msgpack.Decoder(Stat)
+_BESIDE = msgspec.msgpack.Decoder(dict[bytes, Stat])
+_MANIFEST = msgspec.msgpack.Decoder(Manifest)
+_COLUMNS = (
+    "key, path, home, stat, beside, reader, status, size, defects, conversations, messages, notes, read_at, "
+    "missing_since"
+)
+
+
+class Ledger(Base):
+    """The part of the store that knows what was read."""
+
+    def sources(self) -> Iterator[SourceRow]:
+        """Every source, without its notes."""
+        columns = _COLUMNS.replace("notes", "'[]'")
+        for row in self._rows(f"SELECT {columns} FROM sources ORDER BY path"):
+            yield _source(row)
+
+    def ledger(self, path: str | None = None) -> dict[str, Known]:
+        """What is known of every source, or of one, by its path as text."""
+        sql = "SELECT path, key, home, stat, beside, status, read_at, missing_since FROM sources"
+        rows = self._rows(sql) if path is None else self._rows(f"{sql} WHERE path = ?", path)
+        return {row[0]: Known(*row[1:]) for row in rows}
+
+    def source(self, path: str) -> SourceRow | None:
+        """One source."""
+        row = next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE path = ?", as_text(path)), None)
+        return None if row is None else _source(row)
+
+    def source_by_key(self, key: int) -> SourceRow:
+        """One source that is there."""
+        return _source(next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE key = ?", key)))
+
+    def put_source(self, row: SourceRow) -> int:
+        """Write a source; its key."""
+        values = {
+            "path": as_text(row.path),
+            "home": row.home,
+            "stat": _encode(row.stat),
+            "beside": _encode({os.fsencode(path): stat for path, stat in row.beside.items()})
+            if row.beside
+            else None,
+            "reader": row.reader,
+            "status": row.status,
+            "size": row.size,
+            "imported": row.size - row.defects,
+            "defects": row.defects,
+            "conversations": row.conversations,
+            "messages": row.messages,
+            "notes": msgspec.json.encode(row.notes).decode(),
+            "read_at": row.read_at,
+            "missing_since": row.missing_since,
+        }
+        changes = ", ".join(f"{name} = excluded.{name}" for name in values)
+        key: int = self._value(
+            f"INSERT INTO sources ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
+            f"ON CONFLICT (path) DO UPDATE SET {changes} RETURNING key",
+            *values.values(),
+        )
+        return key
+
+    def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
+        """Say since when sources are gone, or that they are there again."""
+        self._many("UPDATE sources SET missing_since = ? WHERE key = ?", [(since, key) for key in keys])
+
+    def snapshots(self, source: int) -> list[Snapshot]:
+        """What is kept of a source, oldest first."""
+        sql = (
+            "SELECT source, unit, number, reader, version, revision, taken_at, manifest FROM snapshots "
+            "WHERE source = ? ORDER BY unit, number"
+        )
+        return [_snapshot(row) for row in self._rows(sql, source)]
+
+    def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
+        """Sources of which something was read by an older revision of its reader than these."""
+        lowest = dict(self._rows("SELECT reader, min(revision) FROM snapshots GROUP BY reader"))
+        behind = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
+        if not behind:
+            return []
+        older = " OR ".join("reader = ? AND revision < ?" for _ in behind)
+        sql = (
+            f"SELECT {_COLUMNS} FROM sources WHERE key IN (SELECT source FROM snapshots WHERE {older}) "
+            "ORDER BY path"
+        )
+        return [
+            _source(row) for row in self._rows(sql, *(value for pair in behind.items() for value in pair))
+        ]
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """Write a snapshot."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                snapshot.source, snapshot.unit, snapshot.number, snapshot.reader, snapshot.version,
+                snapshot.revision, snapshot.taken_at, _encode(snapshot.manifest),
+            ),
+        )  # fmt: skip
+
+    # The vault's catalog
+
+    def place(self, blob: bytes) -> Place | None:
+        """Where a blob lies."""
+        row = next(self._rows("SELECT pack, start, stored, size FROM blobs WHERE hash = ?", blob), None)
+        return None if row is None else Place(*row)
+
+    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+        """Remember where blobs lie."""
+        rows = [(blob, *place) for blob, place in places]
+        if self._db.get_autocommit():
+            with self.transaction():
+                self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
+        else:
+            self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
+
+    def ends(self) -> dict[int, int]:
+        """Where the last known blob of each pack ends."""
+        return dict(self._rows("SELECT pack, max(start + stored) FROM blobs GROUP BY pack"))
+
+    def places(self) -> Iterator[tuple[bytes, Place]]:
+        """Every blob with its place, pack by pack."""
+        for row in self._rows("SELECT hash, pack, start, stored, size FROM blobs ORDER BY pack, start"):
+            yield row[0], Place(*row[1:])
+
+
+def _source(row: tuple[Any, ...]) -> SourceRow:
+    (
+        key,
+        path,
+        home,
+        stat,
+        beside,
+        reader,
+        status,
+        size,
+        defects,
+        conversations,
+        messages,
+        notes,
+        read_at,
+        missing,
+    ) = row
+    return SourceRow(
+        key=key,
+        path=path,
+        home=home,
+        stat=_STAT.decode(stat),
+        beside={os.fsdecode(name): state for name, state in _BESIDE.decode(beside).items()} if beside else {},
+        reader=reader,
+        status=status,
+        size=size,
+        defects=defects,
+        conversations=conversations,
+        messages=messages,
+        notes=msgspec.json.decode(notes),
+        read_at=read_at,
+        missing_since=missing,
+    )
+
+
+def _snapshot(row: tuple[Any, ...]) -> Snapshot:
+    source, unit, number, reader, version, revision, taken_at, manifest = row
+    return Snapshot(
+        source=source,
+        unit=unit,
+        number=number,
+        reader=reader,
+        version=version,
+        revision=revision,
+        taken_at=taken_at,
+        manifest=_MANIFEST.decode(manifest),
+    )

@@ -1,0 +1,220 @@
+"""Lists of conversations, counts, and what a search shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import times
+from agent_journal.archive.rows import row_of
+from agent_journal.archive.sqlite.conversations import Conversations
+from agent_journal.archive.store import Counts, Found, Listed
+from agent_journal.model import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.archive.store import Filter
+
+_LISTED = (
+    "SELECT c.key, c.id, c.source, coalesce(c.title, c.summary), c.project, c.started_at, "
+    "c.updated_at, c.messages, "
+    "c.model, c.git_branch, c.parent_id, c.relation, "
+    "(SELECT count(*) FROM conversations k WHERE k.source = c.source AND k.parent_id = c.id AND "
+    "k.key != c.key), "
+    "(SELECT o.source || ':' || o.id FROM conversations o WHERE o.key = c.twin_of), "
+    # Missing is what no file holds any more.
+    "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
+    "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
+    "AND s.missing_since IS NULL) FROM conversations c"
+)
+_SORTS = {
+    "updated": "c.updated_ms DESC NULLS LAST, c.key DESC",
+    "started": "c.started_ms DESC NULLS LAST, c.key DESC",
+    "messages": "c.messages DESC, c.key DESC",
+    "title": "coalesce(c.title, c.summary) COLLATE NOCASE, c.key",
+    "project": "c.project COLLATE NOCASE, c.updated_ms DESC",
+}
+SORTS = tuple(_SORTS)
+# A subagent's conversation is shown with the one it works for, if that is there.
+_ITS_OWN = (
+    "c.twin_of IS NULL AND NOT (c.relation = 'subagent' AND EXISTS (SELECT 1 FROM conversations p "
+    "WHERE p.source = c.source AND p.id = c.parent_id))"
+)
+
+
+class Lists(Conversations):
+    """The part of the store that answers what there is."""
+
+    def conversations(
+        self, wanted: Filter, sort: str = "updated", limit: int | None = None
+    ) -> Iterator[Listed]:
+        """Conversations in the order asked for, newest first by default."""
+        where, values = _conditions(wanted)
+        sql = f"{_LISTED} WHERE {' AND '.join(where) or '1'} ORDER BY {_SORTS[sort]} LIMIT ?"
+        for row in self._rows(sql, *values, -1 if limit is None else limit):
+            yield _listed(row)
+
+    def find(self, name: str) -> list[Listed]:
+        """Conversations whose id, or `source:id`, is this, else those where it begins so."""
+        source, _, id_ = name.partition(":")
+        exact = [
+            *self._rows(f"{_LISTED} WHERE c.id = ?", name),
+            *self._rows(f"{_LISTED} WHERE c.source = ? AND c.id = ?", source, id_),
+        ]
+        if exact or not name:
+            return [_listed(row) for row in exact]
+        begins = self._rows(
+            f"{_LISTED} WHERE substr(c.id, 1, ?) = ? OR (c.source = ? AND substr(c.id, 1, ?) = "
+            "?) ORDER BY c.key",
+            len(name), name, source, len(id_) or 1, id_,
+        )  # fmt: skip
+        return [_listed(row) for row in begins]
+
+    def listed(self, key: int) -> Listed | None:
+        """A conversation as lists show it."""
+        return next((_listed(row) for row in self._rows(f"{_LISTED} WHERE c.key = ?", key)), None)
+
+    def children(self, key: int) -> list[Listed]:
+        """Conversations that came out of one."""
+        sql = (
+            f"{_LISTED} WHERE (c.source, c.parent_id) = (SELECT source, id FROM conversations WHERE key = ?) "
+            "AND c.key != ? ORDER BY c.started_ms, c.key"
+        )
+        return [_listed(row) for row in self._rows(sql, key, key)]
+
+    def projects(self) -> list[str]:
+        """Every project folder that a conversation names."""
+        return [
+            row[0]
+            for row in self._rows("SELECT DISTINCT project FROM conversations WHERE project IS NOT NULL")
+        ]
+
+    def found(self, keys: Iterable[int]) -> dict[int, Found]:
+        """What a search found; what is no longer there is left out."""
+        asked = msgspec.json.encode(list(keys)).decode()
+        found: dict[int, Found] = {}
+        sql = (
+            "SELECT key, text, block, start, size FROM timeline "
+            "WHERE key IN (SELECT value FROM json_each(?)) ORDER BY block"
+        )
+        entries = dict(self._decoded(self._rows(sql, asked)))
+        places = self._rows(
+            "SELECT key, conversation, position FROM timeline WHERE key IN (SELECT value FROM json_each(?))",
+            asked,
+        )
+        for key, conversation, position in places:
+            entry = entries[key]
+            if isinstance(entry, Message):
+                row = row_of(entry)
+                text = "\n\n".join(part for part in (row.text, row.tool, row.thinking) if part)
+                found[key] = Found(key, conversation, entry.id, entry.role, entry.at, text, position)
+        titles = self._rows(
+            "SELECT title_key, key, title, updated_at FROM conversations "
+            "WHERE title_key IN (SELECT value FROM json_each(?))",
+            asked,
+        )
+        for key, conversation, title, at in titles:
+            found[key] = Found(key, conversation, "", "", at, title, 0)
+        memories = self._rows(
+            "SELECT key, id, at, text FROM memories WHERE key IN (SELECT value FROM json_each(?))", asked
+        )
+        for key, id_, at, text in memories:
+            found[key] = Found(key, 0, id_, "memory", at, text, 0)
+        return found
+
+    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+        """So many messages before an entry that was found, and behind it, in their order."""
+        if not count or not found.message or not found.conversation:
+            return [], []
+        sql = (
+            "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
+            "AND earlier = 0 ORDER BY position {} LIMIT ?"
+        )
+        sides = []
+        for side in (sql.format("<", "DESC"), sql.format(">", "ASC")):
+            keys = [row[0] for row in self._rows(side, found.conversation, found.position, count)]
+            sides.append(sorted(self.found(keys).values(), key=lambda each: each.position))
+        return sides[0], sides[1]
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        by_source = {
+            source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
+            for source, conversations, messages, updated_at in self._rows(
+                "SELECT source, count(*), sum(messages), max(updated_at) FROM conversations GROUP BY source "
+                "ORDER BY count(*) DESC"
+            )
+        }
+        sources, missing, size = next(
+            self._rows("SELECT count(*), count(missing_since), coalesce(sum(size), 0) FROM sources")
+        )
+        return Counts(
+            conversations=self._value("SELECT count(*) FROM conversations"),
+            messages=self._value("SELECT coalesce(sum(messages), 0) FROM conversations"),
+            events=self._value("SELECT coalesce(sum(events), 0) FROM conversations"),
+            tool_calls=self._value("SELECT count(*) FROM tool_calls"),
+            memories=self._value("SELECT count(*) FROM memories"),
+            sources=sources,
+            missing=missing,
+            bytes=size,
+            by_source=by_source,
+        )
+
+
+def _conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
+    where: list[str] = []
+    values: list[Any] = []
+    if wanted.source:
+        where.append("c.source = ?")
+        values.append(wanted.source)
+    for column, text in (("c.project", wanted.project), ("coalesce(c.title, c.summary)", wanted.title)):
+        if text:
+            where.append(f"instr(lower({column}), lower(?))")
+            values.append(text)
+    if wanted.model:
+        where.append(
+            "EXISTS (SELECT 1 FROM timeline t WHERE t.conversation = c.key AND "
+            "instr(lower(t.model), lower(?))) "
+            "OR instr(lower(c.model), lower(?))"
+        )
+        where[-1] = f"({where[-1]})"
+        values += [wanted.model, wanted.model]
+    if wanted.since:
+        where.append("c.updated_ms >= ?")
+        values.append(times.epoch_ms(wanted.since))
+    if wanted.until:
+        where.append("c.started_ms < ?")
+        values.append(times.epoch_ms(wanted.until))
+    if not wanted.with_children:
+        where.append(_ITS_OWN)
+    if wanted.only_missing:
+        where.append(
+            "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
+            "(SELECT 1 FROM contents n "
+            "JOIN sources s ON s.key = n.source WHERE n.conversation = c.key AND s.missing_since IS NULL)"
+        )
+    return where, values
+
+
+def _listed(row: tuple[Any, ...]) -> Listed:
+    (key, id_, source, title, project, started_at, updated_at, messages, model, branch, parent, relation,
+     children, twin_of, missing) = row  # fmt: skip
+    return Listed(
+        key=key,
+        id=id_,
+        source=source,
+        title=title,
+        project=project,
+        started_at=started_at,
+        updated_at=updated_at,
+        messages=messages,
+        model=model,
+        git_branch=branch,
+        parent_id=parent,
+        relation=relation,
+        children=children,
+        twin_of=twin_of,
+        source_missing=bool(missing),
+    )

@@ -1,0 +1,178 @@
+"""The tables, and how older ones become these. `docs/schema.md` tells what is in them and what to ask."""
+
+from __future__ import annotations
+
+# Each is run once, in order, in one transaction; the number of those that were is the database's
+# user_version.
+MIGRATIONS = (
+    """
+    CREATE TABLE journal (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+    CREATE TABLE conversations (
+      key INTEGER PRIMARY KEY,
+      source TEXT NOT NULL,
+      id TEXT NOT NULL,
+      title TEXT,
+      title_key INTEGER,
+      summary TEXT,
+      project TEXT,
+      git_branch TEXT,
+      model TEXT,
+      app_version TEXT,
+      account_id TEXT,
+      started_at TEXT,
+      updated_at TEXT,
+      started_ms INTEGER,
+      updated_ms INTEGER,
+      messages INTEGER NOT NULL,
+      events INTEGER NOT NULL,
+      shape TEXT NOT NULL,
+      head_id TEXT,
+      parent_id TEXT,
+      relation TEXT,
+      twin_of INTEGER,
+      archived INTEGER,
+      opening BLOB,
+      reader TEXT,
+      version TEXT,
+      revision INTEGER,
+      hash BLOB NOT NULL,
+      detail BLOB NOT NULL,
+      UNIQUE (source, id)
+    );
+    CREATE INDEX conversations_by_time ON conversations (updated_ms);
+    CREATE INDEX conversations_by_parent ON conversations (source, parent_id) WHERE parent_id IS NOT NULL;
+    CREATE INDEX conversations_by_opening ON conversations (opening) WHERE opening IS NOT NULL;
+    CREATE INDEX conversations_by_twin ON conversations (twin_of) WHERE twin_of IS NOT NULL;
+
+    CREATE TABLE timeline (
+      key INTEGER PRIMARY KEY,
+      conversation INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      earlier INTEGER NOT NULL DEFAULT 0,
+      id TEXT NOT NULL,
+      parent_id TEXT,
+      role TEXT,
+      name TEXT,
+      at TEXT,
+      model TEXT,
+      text TEXT,
+      hash BLOB NOT NULL,
+      copy_hash INTEGER,
+      copy_of INTEGER,
+      block INTEGER NOT NULL,
+      start INTEGER NOT NULL,
+      size INTEGER NOT NULL
+    );
+    CREATE INDEX timeline_in_order ON timeline (conversation, position);
+    CREATE INDEX timeline_by_copy ON timeline (copy_hash) WHERE copy_hash IS NOT NULL;
+    CREATE INDEX timeline_copies ON timeline (copy_of) WHERE copy_of IS NOT NULL;
+    CREATE INDEX timeline_by_block ON timeline (block);
+
+    CREATE TABLE blocks (key INTEGER PRIMARY KEY, data BLOB NOT NULL);
+
+    CREATE TABLE tool_calls (
+      conversation INTEGER NOT NULL,
+      message INTEGER NOT NULL,
+      slot INTEGER NOT NULL,
+      call_id TEXT,
+      name TEXT NOT NULL,
+      kind TEXT,
+      at TEXT,
+      is_error INTEGER,
+      answered_by INTEGER,
+      PRIMARY KEY (conversation, message, slot)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE usage (
+      source TEXT NOT NULL,
+      key TEXT NOT NULL,
+      conversation INTEGER NOT NULL,
+      message INTEGER NOT NULL,
+      at TEXT,
+      model TEXT,
+      input INTEGER,
+      output INTEGER,
+      cache_read INTEGER,
+      cache_write INTEGER,
+      cache_write_5m INTEGER,
+      cache_write_1h INTEGER,
+      reasoning INTEGER,
+      total INTEGER,
+      cost_usd REAL,
+      estimated INTEGER NOT NULL,
+      PRIMARY KEY (source, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX usage_by_conversation ON usage (conversation);
+
+    CREATE TABLE memories (
+      key INTEGER PRIMARY KEY,
+      source TEXT NOT NULL,
+      id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      about TEXT,
+      at TEXT,
+      text TEXT NOT NULL,
+      hash BLOB NOT NULL,
+      body BLOB NOT NULL,
+      UNIQUE (source, id)
+    );
+
+    CREATE TABLE sources (
+      key INTEGER PRIMARY KEY,
+      path TEXT NOT NULL UNIQUE,
+      home TEXT NOT NULL,
+      stat BLOB NOT NULL,
+      beside BLOB,
+      reader TEXT NOT NULL,
+      status TEXT NOT NULL,
+      size INTEGER NOT NULL,
+      imported INTEGER NOT NULL,
+      defects INTEGER NOT NULL,
+      conversations INTEGER NOT NULL,
+      messages INTEGER NOT NULL,
+      notes TEXT NOT NULL,
+      read_at TEXT NOT NULL,
+      missing_since TEXT
+    );
+    CREATE TABLE contents (
+      source INTEGER NOT NULL,
+      conversation INTEGER NOT NULL,
+      PRIMARY KEY (conversation, source)
+    ) WITHOUT ROWID;
+    CREATE INDEX contents_by_source ON contents (source);
+    CREATE TABLE snapshots (
+      source INTEGER NOT NULL,
+      unit TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      reader TEXT NOT NULL,
+      version TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      taken_at TEXT NOT NULL,
+      manifest BLOB NOT NULL,
+      PRIMARY KEY (source, unit, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX snapshots_by_reader ON snapshots (reader, revision);
+    CREATE TABLE blobs (
+      hash BLOB PRIMARY KEY,
+      pack INTEGER NOT NULL,
+      start INTEGER NOT NULL,
+      stored INTEGER NOT NULL,
+      size INTEGER NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE tombstones (id_hash BLOB PRIMARY KEY, forgotten_at TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE removed (key INTEGER PRIMARY KEY);
+
+    CREATE VIEW messages AS
+      SELECT t.key, c.source, c.id AS conversation, c.project, c.title, t.position, t.id, t.parent_id, t.role,
+        t.at, t.model, t.text, t.earlier, t.copy_of
+      FROM timeline t JOIN conversations c ON c.key = t.conversation
+      WHERE t.role IS NOT NULL;
+    CREATE VIEW events AS
+      SELECT t.key, c.source, c.id AS conversation, t.position, t.id, t.parent_id, t.name, t.at
+      FROM timeline t JOIN conversations c ON c.key = t.conversation
+      WHERE t.role IS NULL;
+    """,
+)
+VERSION = len(MIGRATIONS)

@@ -1,0 +1,334 @@
+"""What a store of rows must do, whatever database is behind it; `tests/archive` holds each to that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import msgspec
+
+from agent_journal.archive.found import Stat
+from agent_journal.archive.manifest import Manifest
+from agent_journal.archive.vault import Catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.vault import Place
+    from agent_journal.model import Conversation, Event, Memory, Message
+
+
+class Status:
+    """How the last reading of a source ended."""
+
+    IMPORTED, PARTLY, UNREADABLE, UNKNOWN, FORGOTTEN = (
+        "imported",
+        "partly",
+        "unreadable",
+        "unknown",
+        "forgotten",
+    )
+
+
+class SourceRow(msgspec.Struct, kw_only=True):
+    """A file or folder that was imported, and the account of its bytes: imported + defects = size."""
+
+    key: int = 0
+    path: str
+    home: str = ""
+    """The pattern by which it was found; empty for what a person named."""
+    stat: Stat = Stat()
+    beside: dict[str, Stat] = {}
+    """Everything else its reader looked at or for."""
+    reader: str = ""
+    status: str = Status.IMPORTED
+    size: int = 0
+    defects: int = 0
+    conversations: int = 0
+    messages: int = 0
+    notes: list[dict[str, str]] = []
+    read_at: str = ""
+    missing_since: str | None = None
+
+
+class Known(NamedTuple):
+    """What tells whether a source is as it was when it was read, as it is stored."""
+
+    key: int
+    home: str
+    stat: bytes
+    beside: bytes | None
+    status: str
+    read_at: str
+    missing_since: str | None
+
+
+class Snapshot(msgspec.Struct, kw_only=True):
+    """A unit of a source as it was once: by whom it was read, and what it consisted of."""
+
+    source: int
+    unit: str
+    number: int
+    reader: str
+    version: str
+    revision: int
+    taken_at: str
+    manifest: Manifest
+
+
+class Change(NamedTuple):
+    """What bringing in a conversation changed."""
+
+    conversation: int
+    added: int
+    changed: int
+    indexed: list[Indexed]
+    removed: list[int]
+    leaves: bool = False
+    """Whether something that was there before did not come again."""
+
+
+class Indexed(NamedTuple):
+    """What the index is given of a message, a title or a memory."""
+
+    key: int
+    conversation: int
+    role: str
+    source: str
+    project: str
+    model: str
+    at: int
+    text: str
+    thinking: str
+    tool: str
+    title: str
+
+
+class Filter(msgspec.Struct, kw_only=True, frozen=True):
+    """Which conversations are meant. Times are RFC 3339; texts are compared without regard to case."""
+
+    source: str | None = None
+    project: str | None = None
+    model: str | None = None
+    since: str | None = None
+    until: str | None = None
+    title: str | None = None
+    with_children: bool = False
+    """Whether conversations of subagents, and twins of others, are listed beside those they belong to."""
+    only_missing: bool = False
+
+
+class Listed(msgspec.Struct, kw_only=True):
+    """A conversation in a list."""
+
+    key: int
+    id: str
+    source: str
+    title: str | None
+    project: str | None
+    started_at: str | None
+    updated_at: str | None
+    messages: int
+    model: str | None
+    git_branch: str | None = None
+    parent_id: str | None = None
+    relation: str | None = None
+    children: int = 0
+    twin_of: str | None = None
+    source_missing: bool = False
+
+
+class Found(NamedTuple):
+    """An entry that a search found, with what is shown of it."""
+
+    key: int
+    conversation: int
+    message: str
+    role: str
+    at: str | None
+    text: str
+    position: int
+
+
+class Counts(msgspec.Struct, kw_only=True):
+    """How much there is."""
+
+    conversations: int = 0
+    messages: int = 0
+    events: int = 0
+    tool_calls: int = 0
+    memories: int = 0
+    sources: int = 0
+    missing: int = 0
+    bytes: int = 0
+    by_source: dict[str, dict[str, Any]] = {}
+
+
+class Erasing(msgspec.Struct, kw_only=True):
+    """What is forgotten and not yet erased everywhere."""
+
+    sources: list[int] = []
+    """Sources of which the vault may still hold it."""
+    rows: bool = False
+    """Whether files of rows and index may hold it too."""
+
+
+class Store(Catalog, Protocol):
+    """Rows of one journal. Only the process that holds the journal's lock may call what writes.
+
+    What writes is called inside a `transaction`, but for `add_places`, `backup` and `compact`.
+    """
+
+    journal_id: str
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing of what is written inside."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+    # Sources
+    def sources(self) -> Iterator[SourceRow]:
+        """Every source, without its notes, in order of their paths."""
+
+    def ledger(self, path: str | None = None) -> dict[str, Known]:
+        """What is known of every source, or of one, by its path as text."""
+
+    def source(self, path: str) -> SourceRow | None:
+        """One source."""
+
+    def source_by_key(self, key: int) -> SourceRow:
+        """The source with that key."""
+
+    def put_source(self, row: SourceRow) -> int:
+        """Write a source; its key."""
+
+    def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
+        """Say since when sources are gone, or that they are there again."""
+
+    def snapshots(self, source: int) -> list[Snapshot]:
+        """What is kept of a source: unit by unit, oldest first."""
+
+    def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
+        """Sources of which something was read by an older revision of its reader than these."""
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """Write a snapshot."""
+
+    def drop_snapshots(self, source: int) -> None:
+        """Forget what a source consisted of."""
+
+    def sources_of(self, conversation: int) -> list[int]:
+        """The sources that hold a conversation."""
+
+    def conversations_of(self, source: int) -> list[int]:
+        """The conversations that a source holds, or once held."""
+
+    # The vault's catalog
+    def places(self) -> Iterator[tuple[bytes, Place]]:
+        """Every blob with its place, pack by pack."""
+
+    def needed_blobs(self) -> set[bytes]:
+        """Every blob that a snapshot consists of."""
+
+    def drop_blobs(self, blobs: list[bytes]) -> None:
+        """Forget where blobs lie."""
+
+    # Conversations
+    def put(
+        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block] = ()
+    ) -> Change:
+        """Bring in a conversation, or merge it with what is there.
+
+        Bodies of the rows may be in blocks already; the rows have none then.
+        """
+
+    def conversation(self, key: int) -> Conversation:
+        """A conversation with its timeline, as it was read (but for `native`)."""
+
+    def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
+        """The current entries of a conversation with their keys, in order."""
+
+    def find(self, name: str) -> list[Listed]:
+        """Conversations whose id, or `source:id`, is this, else those where it begins so."""
+
+    def listed(self, key: int) -> Listed | None:
+        """A conversation as lists show it."""
+
+    def conversations(
+        self, wanted: Filter, sort: str = "updated", limit: int | None = None
+    ) -> Iterator[Listed]:
+        """Conversations in the order asked for, newest first by default."""
+
+    def children(self, key: int) -> list[Listed]:
+        """Conversations that came out of one."""
+
+    def projects(self) -> list[str]:
+        """Every project folder that a conversation names."""
+
+    def put_memory(self, memory: Memory, source: int) -> Change:
+        """Bring in a memory; another with the same id is replaced if it says something else."""
+
+    def memories(self) -> Iterator[Memory]:
+        """Every memory."""
+
+    # Index
+    def last_key(self) -> int:
+        """The highest key given so far; the index is whole when it knows all up to it."""
+
+    def indexed_since(self, key: int) -> Iterator[Indexed]:
+        """What the index must be given beyond a key, conversation by conversation."""
+
+    def indexable(self) -> int:
+        """How many entries a whole index has."""
+
+    def removed(self) -> list[int]:
+        """Keys that the index must lose."""
+
+    def index_upto(self) -> int:
+        """Up to which key the index was said to know everything."""
+
+    def index_is_at(self, upto: int, lost: list[int]) -> None:
+        """The index knows everything up to a key, and has lost these."""
+
+    def found(self, keys: Iterable[int]) -> dict[int, Found]:
+        """The entries that a search found; those that are no longer there are left out."""
+
+    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+        """So many messages before an entry that was found, and behind it, in their order."""
+
+    # Care
+    def counts(self) -> Counts:
+        """How much there is."""
+
+    def forget(self, key: int, at: str) -> list[int]:
+        """Erase a conversation and remember that it must not come back; keys the index must lose.
+
+        What other conversations copied from it stays theirs.
+        """
+
+    def is_forgotten(self, source: str, id_: str) -> bool:
+        """Whether a person asked that this conversation be erased."""
+
+    def has_forgotten(self) -> bool:
+        """Whether anything was ever forgotten."""
+
+    def erasing(self) -> Erasing | None:
+        """What is left to be erased; None if nothing is."""
+
+    def set_erasing(self, what: Erasing | None) -> None:
+        """Remember what is left to be erased."""
+
+    def one_moment(self) -> AbstractContextManager[None]:
+        """What is read inside is as of one moment, whatever others write."""
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Everything in the rows that does not fit together: where, and what. Damage is told, not raised."""
+
+    def backup(self, path: Path) -> None:
+        """A copy of the rows of one moment, while others read and write."""
+
+    def compact(self) -> None:
+        """Give back what was erased, so that nothing of it is left in any file."""

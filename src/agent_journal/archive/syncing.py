@@ -1,0 +1,124 @@
+"""Which files have changed since they were imported, which are gone, and which must be read again."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent_journal import homes, readers
+from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal.archive.store import Status
+from agent_journal.source import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.store import Known, SourceRow
+    from agent_journal.config import Config
+    from agent_journal.notes import Notes
+    from agent_journal.readers import ReaderInfo
+
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+@cache
+def _beside() -> msgspec.msgpack.Decoder[dict[bytes, Stat]]:
+    return msgspec.msgpack.Decoder(dict[bytes, Stat])
+
+
+def projects_of(archive: Archive) -> list[str]:
+    """The folders that conversations name as their projects, those that are there."""
+    return [folder for folder in archive.store.projects() if os.path.isdir(folder)]
+
+
+def located(
+    config: Config,
+    infos: Iterable[ReaderInfo],
+    environ: Mapping[str, str],
+    here: str,
+    *,
+    projects: Iterable[str],
+    note: Notes,
+) -> Iterator[Found]:
+    """Every file and folder where these sources keep their histories."""
+    for unit in homes.units(config, infos, environ, here, note=note, projects=projects):
+        yield Found(unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode))
+
+
+class Scan:
+    """One look at the disk, compared with what the archive knows."""
+
+    def __init__(self, archive: Archive, now: str, *, full: bool = False, is_all: bool = True) -> None:
+        self._archive = archive
+        self._now = now
+        self._full = full
+        self._is_all = is_all
+        self._known = archive.store.ledger() if is_all else {}
+        self._seen: set[str] = set()
+        self._stats: dict[bytes, Stat] = {}
+        self.unchanged = 0
+
+    def changed(self, found: Iterable[Found]) -> Iterator[Found]:
+        """Those of the found files that must be read: new ones, changed ones; with `full` all of them."""
+        for each in found:
+            path = as_text(each.path)
+            if path in self._seen:
+                continue
+            self._seen.add(path)
+            known = self._row(path)
+            if known is None or self._full or not self._is_as_it_was(known, each.stat):
+                if known is None or known.status != Status.FORGOTTEN:
+                    yield each
+            else:
+                self.unchanged += 1
+
+    def is_new(self, found: Found) -> bool:
+        """Whether the archive knows nothing of a file."""
+        return self._row(as_text(found.path)) is None
+
+    def _row(self, path: str) -> Known | None:
+        known = self._known if self._is_all else self._archive.store.ledger(path)
+        return known.get(path)
+
+    def _is_as_it_was(self, known: Known, stat: Stat | None) -> bool:
+        if known.stat != _encode(stat) or not known.read_at:
+            return False
+        if known.beside is None:
+            return True
+        return all(self._stat(place) == before for place, before in _beside().decode(known.beside).items())
+
+    def _stat(self, place: bytes) -> Stat:
+        """What lies beside many files is looked at once."""
+        if place not in self._stats:
+            self._stats[place] = stat_of(os.fsdecode(place))
+        return self._stats[place]
+
+    def mark_missing(self) -> int:
+        """Say of each file that is gone since when, and of each that is back; how many are gone."""
+        gone = [
+            known.key
+            for path, known in self._known.items()
+            if known.home
+            and path not in self._seen
+            and known.missing_since is None
+            and not os.path.lexists(path)
+        ]
+        back = [
+            known.key for path, known in self._known.items() if known.missing_since and path in self._seen
+        ]
+        if gone or back:
+            with self._archive.store.transaction():
+                self._archive.store.mark_missing(gone, self._now)
+                self._archive.store.mark_missing(back, None)
+        return len(gone)
+
+    def outdated(self) -> list[SourceRow]:
+        """Sources that an earlier revision of their reader read: they are read again from the vault."""
+        known = readers.discover()
+        revisions = {name: reader.INFO.revision for name, reader in known.items()}
+        return self._archive.store.outdated(revisions)

@@ -1,0 +1,71 @@
+"""Two copies of one conversation under different ids: told by the messages, as document 000 tells duplicates.
+
+Two messages are copies if role and words are equal and their times at most five seconds apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal import times
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent_journal.archive.rows import Row
+
+WINDOW_MS = 5_000
+# Words that only begin alike are no evidence: a conversation of one message is never a twin.
+_LEAST = 2
+
+
+class Said(NamedTuple):
+    """A message that says something, and when."""
+
+    key: int
+    role: str
+    text: str
+    at_ms: int | None
+
+
+def said_in(
+    rows: Iterable[tuple[int, str | None, str | None, str | None]], *, at_any_time: bool = False
+) -> list[Said]:
+    """Those of (key, role, text, at) that say something, at a known time unless that does not matter."""
+    found = []
+    for key, role, text, at in rows:
+        if role and text and ((at_ms := times.epoch_ms(at)) is not None or at_any_time):
+            found.append(Said(key, role, text, at_ms))
+    return found
+
+
+def are_twins(same: int, ours: int) -> bool:
+    """Whether so many copies among so many messages prove that one conversation is in another."""
+    return same == ours >= _LEAST
+
+
+def opening_of(rows: Sequence[Row]) -> bytes | None:
+    """What twins have in common: a hash over the first messages that say something."""
+    first = [(row.role, row.text) for row in rows if row.role and row.text and row.at][:_LEAST]
+    if len(first) < _LEAST:
+        return None
+    return hashlib.sha256("\0".join(f"{role}\0{text}" for role, text in first).encode()).digest()[:16]
+
+
+def matches(ours: Sequence[Said], theirs: Sequence[Said]) -> dict[int, int]:
+    """Keys of our messages with the keys of theirs that are copies; each is used once.
+
+    Where a time is not known, the words alone decide: that is for forms of one conversation.
+    """
+    free: dict[tuple[str, str], list[Said]] = {}
+    for message in theirs:
+        free.setdefault((message.role, message.text), []).append(message)
+    found = {}
+    for message in ours:
+        candidates = free.get((message.role, message.text), [])
+        for place, other in enumerate(candidates):
+            if other.at_ms is None or message.at_ms is None or abs(other.at_ms - message.at_ms) <= WINDOW_MS:
+                found[message.key] = candidates.pop(place).key
+                break
+    return found

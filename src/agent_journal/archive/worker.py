@@ -1,0 +1,183 @@
+"""A second process that reads new files while the first one writes: it keeps, decodes and makes rows.
+
+It is asked on its standard input, answers on its standard output, and ends when the first one does. It knows
+nothing of the archive: bytes for the vault come back compressed, and are written by the one that may write.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import signal
+import subprocess
+import sys
+from collections import deque
+from contextlib import suppress
+from queue import Queue
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal.archive.found import Found
+from agent_journal.archive.reading import Read, Reading
+from agent_journal.archive.rows import Block, Blocks, Row
+from agent_journal.archive.vault import compressed
+from agent_journal.model import Conversation, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.model import Item
+
+# Files of so many bytes are read ahead of what is written.
+_AHEAD_BYTES = 8 << 20
+# A larger one is read by the first process, which need not hold all of it.
+LARGEST = 32 << 20
+
+
+class Prepared(msgspec.Struct, array_like=True):
+    """A source that was read, with all that came of it: rows have their bodies in the blocks behind them."""
+
+    read: Read
+    items: list[tuple[Conversation | Memory, list[Row], list[Block]]]
+    blobs: list[tuple[bytes, bytes, int]]
+
+
+class _Request(msgspec.Struct, array_like=True):
+    now: str
+    found: Found
+    largest_media: int | None = 0
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_REQUEST = msgspec.msgpack.Decoder(_Request)
+_ANSWER = msgspec.msgpack.Decoder(Prepared | None)
+_packed = Blocks().packed
+
+
+class _Held:
+    """A vault that only remembers: what is put is sent to the one who writes."""
+
+    def __init__(self) -> None:
+        self.blobs: dict[bytes, tuple[bytes, int]] = {}
+        self._data: dict[bytes, bytes] = {}
+
+    def put(self, data: bytes) -> bytes:
+        blob = hashlib.sha256(data).digest()
+        if blob not in self.blobs:
+            self.blobs[blob] = (compressed(data), len(data))
+            self._data[blob] = data
+        return blob
+
+    def get(self, blob: bytes) -> bytes:
+        return self._data[blob]
+
+
+def prepared(
+    found: Iterable[Found], now: str, largest_media: int | None = 0
+) -> Iterator[tuple[Found, Prepared | None]]:
+    """New sources, read by a second process, in their order; None for one that it cannot tell of."""
+    command = [sys.executable, "-P", "-m", __name__]
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            requests = ((each, _Request(now, each, largest_media)) for each in found)
+            yield from _conversed(process, requests)
+        finally:
+            process.kill()
+            _end(process.stdin)
+
+
+def _conversed(
+    process: subprocess.Popen[bytes], requests: Iterable[tuple[Found, _Request]]
+) -> Iterator[tuple[Found, Prepared | None]]:
+    answers: Queue[bytes | None] = Queue()  # as many as were asked for at most
+    Thread(target=_drain, args=(process.stdout, answers), daemon=True).start()
+    ahead: deque[Found] = deque()
+    size = 0
+    for each, request in requests:
+        _send(process.stdin, _encode(request))
+        ahead.append(each)
+        size += each.size
+        while size > _AHEAD_BYTES:
+            size -= ahead[0].size
+            yield ahead.popleft(), _next(answers)
+    _end(process.stdin)
+    for each in ahead:
+        yield each, _next(answers)
+
+
+def _next(answers: Queue[bytes | None]) -> Prepared | None:
+    """An answer; none if the other process has died, perhaps over a file that is too much."""
+    answer = answers.get()
+    if answer is None:
+        answers.put(None)  # for those behind it
+        return None
+    prepared: Prepared | None = _ANSWER.decode(answer)
+    return prepared
+
+
+def _drain(stream: IO[bytes] | None, answers: Queue[bytes | None]) -> None:
+    """Take answers as they come, so that the other process is not held up by a full pipe."""
+    while (answer := _received(stream)) is not None:
+        answers.put(answer)
+    answers.put(None)
+
+
+def _end(stream: IO[bytes] | None) -> None:
+    """Ask nothing more; what could not be sent to a process that has died is not sent now either."""
+    if stream is not None:
+        with suppress(BrokenPipeError):
+            stream.close()
+
+
+def _send(stream: IO[bytes] | None, data: bytes) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(len(data).to_bytes(8, "big") + data)
+        stream.flush()
+    except BrokenPipeError:
+        return  # the answer that does not come tells it
+
+
+def _received(stream: IO[bytes] | None) -> bytes | None:
+    header = b"" if stream is None else stream.read(8)
+    if stream is None or len(header) < 8:  # noqa: PLR2004 (the length of a length)
+        return None
+    size = int.from_bytes(header, "big")
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+def _answer(request: _Request) -> bytes:
+    held: Any = _Held()
+    reading = Reading(held, request.now, largest_media=request.largest_media)
+    items = [_small(item, rows) for item, rows in reading.items(request.found)]
+    blobs = [(blob, stored, size) for blob, (stored, size) in held.blobs.items()]
+    try:
+        return _encode(Prepared(reading.read, items, blobs))
+    except UnicodeEncodeError:  # a name that is no text
+        return _encode(None)
+
+
+def _small(item: Item, rows: list[Row]) -> tuple[Item, list[Row], list[Block]]:
+    """Entries are in the rows, and their bodies in blocks."""
+    if isinstance(item, Memory):
+        return item, [], []
+    blocks = list(_packed(row.body for row in rows))
+    return msgspec.structs.replace(item, timeline=[]), [row._replace(body=b"") for row in rows], blocks
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when it is over
+    gc.disable()  # what is decoded has no cycles
+    while (request := _received(sys.stdin.buffer)) is not None:
+        _send(sys.stdout.buffer, _answer(_REQUEST.decode(request)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,432 @@
+"""What any store must do. A backend's tests inherit `StoreSuite` and say how to open one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent_journal.archive.found import Stat
+from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
+from agent_journal.archive.rows import Blocks, row_of
+from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
+from agent_journal.archive.vault import Place
+from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult
+from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
+
+Opener = Callable[[], Store]
+MEMORY = Memory(id="m1", source="s", kind="context", text="likes tea", about="drinks", at=minute(1))
+
+
+def snapshot(source: int, unit: str = "", number: int = 1, revision: int = 1, blob: bytes = b"b") -> Snapshot:
+    files = {"": KeptFile("a.jsonl", 3, b"h" * 32, [blob])}
+    rows = {"x.db": [KeptRows("SELECT ?", (1, "ä", b"\0", None), [b"group"], "broke", 2)]}
+    manifest = Manifest(name="a.jsonl", files=files, databases=rows, absent={"b"}, present={"c": 1.5})
+    return Snapshot(
+        source=source, unit=unit, number=number, reader="some-reader", version="v1", revision=revision,
+        taken_at=NOW, manifest=manifest,
+    )  # fmt: skip
+
+
+class StoreSuite:
+    """The contract of a store, method by method."""
+
+    @pytest.fixture
+    def opener(self, tmp_path: Path) -> Opener:
+        """Opens the same store for writing, as often as it is called."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def store(self, opener: Opener) -> Iterator[Store]:
+        store = opener()
+        yield store
+        assert [] == list(store.problems())
+        store.close()
+
+    # Transactions
+
+    def test_all_or_nothing(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one")))
+        last = store.last_key()
+
+        def half() -> None:
+            with store.transaction():
+                store.put_source(SourceRow(path="/lost"))
+                store.put(talk("b"), [row_of(said("2", "two"))], 1)
+                raise InterruptedError
+
+        with pytest.raises(InterruptedError):
+            half()
+        assert ["a"] == [each.id for each in store.conversations(ALL)]
+        assert store.source("/lost") is None
+        assert last == store.last_key()
+        put(store, talk("c", said("1", "one")))
+        assert store.last_key() > last
+
+    def test_what_was_written_is_there_for_the_next(self, opener: Opener) -> None:
+        first = opener()
+        journal = first.journal_id
+        put(first, talk("a", said("1", "one"), title="T"))
+        last = first.last_key()
+        first.close()
+        second = opener()
+
+        assert journal == second.journal_id
+        assert last == second.last_key()
+        assert ["one"] == texts(everything(second)[0])
+        second.close()
+
+    # Sources
+
+    def test_a_source_comes_back(self, store: Store) -> None:
+        row = SourceRow(
+            path="/home/ä b.jsonl", home="~/*", stat=Stat(1, 2, 3),
+            beside={"/home/x": Stat(4, 5, 6), "/gone": Stat()},
+            reader="r", status=Status.PARTLY, size=10, defects=3, conversations=1, messages=2,
+            notes=[{"kind": "bad-record", "file": "f", "where": "line 1", "detail": "d"}], read_at=NOW,
+            missing_since=minute(1),
+        )  # fmt: skip
+        with store.transaction():
+            row.key = store.put_source(row)
+
+        assert row == store.source(row.path) == store.source_by_key(row.key)
+        assert [replace(row, notes=[])] == list(store.sources())
+        assert store.source("/other") is None
+
+    def test_a_source_is_known_by_its_path(self, store: Store) -> None:
+        with store.transaction():
+            keys = [store.put_source(SourceRow(path=path, size=1)) for path in ("/b", "/a", "/b")]
+
+        assert keys[0] == keys[2] != keys[1]
+        assert ["/a", "/b"] == [row.path for row in store.sources()]
+        assert {"/a", "/b"} == set(store.ledger())
+        assert {"/a"} == set(store.ledger("/a"))
+        assert keys[1] == store.ledger("/a")["/a"].key
+        assert {} == store.ledger("/c")
+
+    def test_missing_sources_are_marked(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one")), "/a")
+        put(store, talk("a", said("1", "one")), "/b")
+        keys = [row.key for row in store.sources()]
+        for marked, is_missing in ((keys[:1], False), (keys, True)):
+            with store.transaction():
+                store.mark_missing(marked, NOW)
+            assert is_missing == the(store, "a").source_missing
+        assert ["a"] == [each.id for each in store.conversations(replace(ALL, only_missing=True))]
+        with store.transaction():
+            store.mark_missing(keys[1:], None)
+        assert [NOW, None] == [row.missing_since for row in store.sources()]
+        assert [] == list(store.conversations(replace(ALL, only_missing=True)))
+        assert 1 == store.counts().missing
+
+    def test_snapshots_come_back_oldest_first(self, store: Store) -> None:
+        with store.transaction():
+            key = store.put_source(SourceRow(path="/a"))
+            made = [snapshot(key, "b", 2), snapshot(key, "b", 1), snapshot(key, "a", 1)]
+            for each in [*made, made[0]]:
+                store.put_snapshot(each)
+
+        assert [made[2], made[1], made[0]] == store.snapshots(key)
+        assert [] == store.snapshots(key + 1)
+        assert {b"b", b"group"} == store.needed_blobs()
+        with store.transaction():
+            store.drop_snapshots(key)
+        assert [] == store.snapshots(key)
+        assert set() == store.needed_blobs()
+
+    def test_sources_read_by_an_older_revision_are_outdated(self, store: Store) -> None:
+        with store.transaction():
+            for path, revision in (("/new", 3), ("/old", 2)):
+                store.put_snapshot(snapshot(store.put_source(SourceRow(path=path)), revision=revision))
+
+        assert ["/old"] == [row.path for row in store.outdated({"some-reader": 3, "other": 9})]
+        assert ["/new", "/old"] == [row.path for row in store.outdated({"some-reader": 4})]
+        assert [] == store.outdated({})
+
+    def test_who_holds_what(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one")), "/a")
+        put(store, talk("b", said("2", "two")), "/a")
+        put(store, talk("a", said("1", "one")), "/b")
+        a, b = the(store, "a").key, the(store, "b").key
+        one, two = (row.key for row in store.sources())
+
+        assert {one, two} == set(store.sources_of(a))
+        assert [one] == store.sources_of(b)
+        assert ({a, b}, {a}) == (set(store.conversations_of(one)), set(store.conversations_of(two)))
+
+    # The vault's catalog
+
+    def test_places_of_blobs(self, store: Store) -> None:
+        places = {
+            b"a" * 32: Place(1, 44, 10, 20),
+            b"b" * 32: Place(1, 98, 5, 5),
+            b"c" * 32: Place(2, 44, 7, 9),
+        }
+        store.add_places(places.items())
+        with store.transaction():
+            store.add_places([(b"d" * 32, Place(3, 44, 1, 1))])
+
+        assert {**places, b"d" * 32: Place(3, 44, 1, 1)} == dict(store.places())
+        assert places[b"b" * 32] == store.place(b"b" * 32)
+        assert store.place(b"e" * 32) is None
+        assert {1: 103, 2: 51, 3: 45} == store.ends()
+        with store.transaction():
+            store.drop_blobs([b"c" * 32, b"d" * 32])
+        assert {1: 103} == store.ends()
+
+    # Conversations
+
+    def test_a_conversation_comes_back_with_everything(self, store: Store) -> None:
+        call = Message(
+            id="2", role="assistant", at=minute(2), parts=[ToolCall(name="ls", call_id="c", input={})]
+        )
+        answer = Message(
+            id="3", role="tool", at=minute(3), parts=[ToolResult(call_id="c", output="a\0b", is_error=True)]
+        )
+        conversation = talk(
+            "a", said("1", "NUL \0 and 🙂", minute(1)), call, answer,
+            Event(id="e", name="done", data={"x": [1.5]}), title="T", cwd="/work", tags=["x"],
+            summaries=[Summary(text="short")], extra={"k": 2**63 - 1},
+        )  # fmt: skip
+        change = put(store, conversation)
+
+        assert conversation == store.conversation(change.conversation)
+        entries = list(store.entries(change.conversation))
+        assert conversation.timeline == [entry for _, entry in entries]
+        assert len(entries) == len({key for key, _ in entries})
+        assert (3, 0, False) == (change.added, change.changed, change.leaves)
+        assert {"NUL \0 and 🙂", "T"} == {each.text or each.title for each in change.indexed} - {""}
+        assert 1 == store.counts().tool_calls
+
+    def test_a_second_time_adds_nothing(self, store: Store) -> None:
+        conversation = talk("a", said("1", "one", minute(1)), title="T")
+        first = put(store, conversation)
+        last = store.last_key()
+        again = put(store, conversation)
+
+        assert (first.conversation, 0, 0, [], []) == again[:5]
+        assert last == store.last_key()
+
+    def test_lists(self, store: Store) -> None:
+        conversations = [
+            talk(
+                "a",
+                said("1", "first question", minute(1), model="m-1"),
+                updated_at=minute(9),
+                cwd="/Work/one",
+            ),
+            talk(
+                "b", said("2", "b", minute(2)), said("3", "c"), title="Ärger", source="other", cwd="/work/two"
+            ),
+            talk("c", said("4", "d", minute(3)), title="beta", started_at=minute(3), updated_at=minute(5)),
+        ]
+        for conversation in conversations:
+            put(store, conversation, f"/{conversation.id}")
+
+        def found(sort: str = "updated", limit: int | None = None, **wanted: str) -> list[str]:
+            return [each.id for each in store.conversations(Filter(**wanted), sort, limit)]  # type: ignore[arg-type]
+
+        assert ["a", "c", "b"] == found()
+        assert ["c", "b", "a"] == found("started")
+        assert ["b"] == found("messages", 1)
+        assert ["c", "a", "b"] == found("title"), "beta, first question, Ärger"
+        assert ["a", "b", "c"] == sorted(found("project"))
+        assert ["b"] == found(source="other")
+        assert ["a", "b"] == sorted(found(project="WORK"))
+        assert ["a"] == found(model="M-1")
+        assert ["c"] == found(title="BET")
+        assert ["a"] == found(title="question"), "without a title its first words stand for it"
+        assert ["a", "c"] == found(since=minute(4))
+        assert ["a"] == found(until=minute(2))
+        assert ["/Work/one", "/work/two"] == sorted(store.projects())
+        listed = the(store, "a")
+        assert listed == store.listed(listed.key)
+        assert store.listed(999) is None
+        assert ("m-1", minute(1), minute(9), 1) == (
+            listed.model, listed.started_at, listed.updated_at, listed.messages,
+        )  # fmt: skip
+
+    def test_finding_by_what_a_person_types(self, store: Store) -> None:
+        for id_, source in (("abc-1", "s"), ("abc-2", "s"), ("abc-1", "t"), ("a%_", "s"), ("s:x", "u")):
+            put(store, talk(id_, said("1", "x"), source=source), f"/{source}/{id_}")
+
+        def found(name: str) -> list[str]:
+            return sorted(f"{each.source}:{each.id}" for each in store.find(name))
+
+        assert ["s:abc-1", "t:abc-1"] == found("abc-1")
+        assert ["s:abc-1"] == found("s:abc-1")
+        assert ["s:abc-1", "s:abc-2", "t:abc-1"] == found("abc")
+        assert ["s:abc-1", "s:abc-2"] == found("s:abc")
+        assert ["s:a%_"] == found("a%")
+        assert ["u:s:x"] == found("s:x")
+        assert [] == found("") == found("%") == found("nothing")
+
+    def test_children_belong_to_their_parent(self, store: Store) -> None:
+        put(store, talk("parent", said("1", "go", minute(1))), "/p")
+        for number, relation in ((2, "subagent"), (1, "fork")):
+            link = Link(conversation_id="parent", relation=relation)  # type: ignore[arg-type]
+            put(
+                store,
+                talk(f"child{number}", said(f"x{number}", "x", minute(number)), link=link),
+                f"/{number}",
+            )
+        parent = the(store, "parent")
+
+        assert ["child1", "child2"] == [each.id for each in store.children(parent.key)]
+        assert 2 == parent.children
+        assert ["child1", "parent"] == sorted(each.id for each in store.conversations(Filter()))
+        assert ("parent", "subagent") == (the(store, "child2").parent_id, the(store, "child2").relation)
+
+    def test_bodies_may_be_packed_already(self, store: Store) -> None:
+        first, second, third = (said(f"{n}", f"text {n}", minute(n)) for n in (1, 2, 3))
+        in_turn = (
+            talk("new", first, second),
+            talk("new", first, second, third),  # known by now
+            talk("fork", first, second, said("4", "text 4", minute(4))),  # with copies of the other's
+        )
+        with store.transaction():
+            source = store.put_source(SourceRow(path="/some/file", read_at=NOW))
+        for conversation in in_turn:
+            rows = [row_of(entry) for entry in conversation.timeline]
+            blocks = list(Blocks().packed(row.body for row in rows))
+            with store.transaction():
+                store.put(conversation, [row._replace(body=b"") for row in rows], source, blocks)
+
+        assert [in_turn[2], in_turn[1]] == everything(store)
+
+    # Memories
+
+    def test_memories(self, store: Store) -> None:
+        with store.transaction():
+            first = store.put_memory(MEMORY, 1)
+            again = store.put_memory(MEMORY, 1)
+            changed = store.put_memory(replace(MEMORY, text="likes coffee", at=minute(2)), 1)
+
+        assert ["likes tea"] == [each.text for each in first.indexed]
+        assert ([], []) == (again.indexed, again.removed)
+        assert [first.indexed[0].key] == changed.removed == store.removed()
+        assert ["likes coffee"] == [memory.text for memory in store.memories()]
+        assert 1 == store.counts().memories
+
+    # Index
+
+    def test_the_index_is_told_everything_once(self, store: Store) -> None:
+        first = put(store, talk("a", said("1", "one", minute(1)), Event(id="e", name="x"), title="Old"))
+        upto = store.last_key()
+        second = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="New"))
+        with store.transaction():
+            remembered = store.put_memory(MEMORY, 1)
+
+        told = [*first.indexed, *second.indexed, *remembered.indexed]
+        gone = set(second.removed)
+        assert {"Old"} == {each.title for each in told if each.key in gone}
+        assert sorted(each for each in told if each.key not in gone) == sorted(store.indexed_since(0))
+        assert sorted([*second.indexed, *remembered.indexed]) == sorted(store.indexed_since(upto))
+        assert 4 == store.indexable() == len(list(store.indexed_since(0)))
+        assert store.last_key() == max(each.key for each in told)
+        assert gone == set(store.removed())
+
+    def test_how_far_the_index_is(self, store: Store) -> None:
+        assert 0 == store.index_upto()
+        put(store, talk("a", said("1", "one"), title="Old"))
+        change = put(store, talk("a", said("1", "one"), title="New"))
+        with store.transaction():
+            store.index_is_at(store.last_key(), change.removed)
+
+        assert store.last_key() == store.index_upto()
+        assert [] == store.removed()
+
+    def test_what_a_search_shows(self, store: Store) -> None:
+        call = Message(id="2", role="assistant", parts=[ToolCall(name="ls", input={"path": "/work"})])
+        change = put(store, talk("a", said("1", "one", minute(1)), call, title="T", updated_at=minute(9)))
+        with store.transaction():
+            memory = store.put_memory(MEMORY, 1)
+        keys = [each.key for each in (*change.indexed, *memory.indexed)]
+        found = store.found([*keys, 999_999])
+
+        assert set(keys) == set(found)
+        shown = {(each.message, each.role, each.text, each.position) for each in found.values()}
+        assert {("1", "user", "one", 0), ("2", "assistant", "ls\n/work", 1), ("", "", "T", 0)} <= shown
+        assert ("m1", "memory", "likes tea", 0) in shown
+        assert {} == store.found([])
+
+    def test_what_is_around_a_hit(self, store: Store) -> None:
+        messages = [said(str(number), f"text {number}", minute(number)) for number in range(6)]
+        event = Event(id="e", name="x")
+        change = put(store, talk("a", *messages[:3], event, *messages[3:], title="T"))
+        hits = {each.message: each for each in store.found(each.key for each in change.indexed).values()}
+
+        def ids(count: int, message: str) -> tuple[list[str], list[str]]:
+            before, behind = store.around(hits[message], count)
+            return [each.message for each in before], [each.message for each in behind]
+
+        assert (["1", "2"], ["4", "5"]) == ids(2, "3")
+        assert ([], ["1"]) == ids(1, "0")
+        assert ([], []) == ids(0, "3")
+        assert ([], []) == ids(2, ""), "a title stands in no order"
+
+    # Care
+
+    def test_counts(self, store: Store) -> None:
+        assert 0 == store.counts().conversations
+        put(store, talk("a", said("1", "one", minute(1)), Event(id="e", name="x")), "/a")
+        put(store, talk("b", said("2", "two"), source="other"), "/b")
+        counts = store.counts()
+
+        assert (2, 2, 1, 2) == (counts.conversations, counts.messages, counts.events, counts.sources)
+        assert {"some-tool", "other"} == set(counts.by_source)
+        assert (1, 1) == (
+            counts.by_source["other"]["conversations"], counts.by_source["other"]["messages"],
+        )  # fmt: skip
+
+    def test_what_is_forgotten_is_gone_and_stays_away(self, store: Store) -> None:
+        assert not store.has_forgotten()
+        change = put(store, talk("a", said("1", "one"), title="T"))
+        put(store, talk("b", said("2", "two")))
+        with store.transaction():
+            removed = store.forget(change.conversation, NOW)
+        store.compact()
+
+        assert {each.key for each in change.indexed} == set(removed) == set(store.removed())
+        assert ["b"] == [each.id for each in store.conversations(ALL)]
+        assert store.listed(change.conversation) is None
+        assert {} == store.found(removed)
+        assert store.has_forgotten()
+        assert (True, False) == (store.is_forgotten("some-tool", "a"), store.is_forgotten("some-tool", "b"))
+        assert change.conversation not in store.conversations_of(1)
+
+    def test_what_is_left_to_erase_is_remembered(self, opener: Opener) -> None:
+        store = opener()
+        assert store.erasing() is None
+        with store.transaction():
+            store.set_erasing(Erasing(sources=[3, 1], rows=True))
+        store.close()
+        store = opener()
+
+        assert Erasing(sources=[3, 1], rows=True) == store.erasing()
+        with store.transaction():
+            store.set_erasing(None)
+        assert store.erasing() is None
+        store.close()
+
+    def test_what_is_read_is_of_one_moment(self, opener: Opener) -> None:
+        store, other = opener(), opener()
+        put(store, talk("a", said("1", "one")))
+        with other.one_moment():
+            assert 1 == other.counts().conversations
+            put(store, talk("b", said("2", "two")))
+            assert 1 == other.counts().conversations
+
+        assert 2 == other.counts().conversations
+        other.close()
+        store.close()
+
+    def test_a_copy_is_a_store_of_its_own(self, store: Store, tmp_path: Path) -> None:
+        put(store, talk("a", said("1", "one")))
+        store.backup(tmp_path / "copy")
+        put(store, talk("b", said("2", "two")))
+
+        assert (tmp_path / "copy").exists()
+        assert [] == list(store.problems())

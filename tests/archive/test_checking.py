@@ -1,0 +1,198 @@
+"""`problems`: whatever damage there is, it is told, and nothing that is told is made up."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_journal.archive import open_to_read
+from agent_journal.archive.checking import problems
+from agent_journal.archive.sqlite import SqliteStore, open_store
+from agent_journal.errors import AgentJournalError, DamagedArchive, UnusableArchive
+from agent_journal.model import Memory, Usage
+from tests.archive.journals import (
+    everything,
+    imported,
+    journal,
+    minute,
+    put,
+    said,
+    store_in_memory,
+    talk,
+)
+from tests.cases import READERS, database
+
+
+def small_journal(home: Path) -> None:
+    with journal(home) as archive:
+        for number in range(12):
+            messages = [
+                said(
+                    f"{number}-{place}",
+                    f"word {place} " * 30,
+                    minute(place),
+                    role=("user", "assistant")[place % 2],
+                )
+                for place in range(10)
+            ]
+            put(archive.store, talk(f"c{number}", *messages, title=f"Number {number}"), f"/file/{number}")
+        with archive.store.transaction():
+            archive.store.put_memory(Memory(id="m", source="s", kind="context", text="likes tea"), 1)
+
+
+def told(store: SqliteStore) -> tuple[Any, ...]:
+    """Everything that people see of messages, from the entries and from the columns."""
+    columns = list(store._rows("SELECT * FROM messages"))
+    return everything(store), list(store.memories()), columns
+
+
+def damaged(whole: bytes, rounds: int) -> Iterator[bytes]:
+    rng = random.Random(20260501)  # noqa: S311 (the same places every time)
+    for number in range(rounds):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= 0xFF if number % 3 == 0 else 1 << rng.randrange(8)
+        yield bytes(data)
+
+
+def test_damage_that_alters_a_message_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    small_journal(tmp_path / "journal")
+    path = tmp_path / "journal" / "journal.db"
+    whole = path.read_bytes()
+    with open_to_read(tmp_path / "journal") as archive:
+        before = told(archive.store)
+        assert [] == list(problems(archive, deep=True))
+    noticed = harmless = 0
+    for data in damaged(whole, 300):
+        path.write_bytes(data)
+        try:
+            store = open_store(path, for_writing=False)
+        except UnusableArchive:
+            noticed += 1
+            continue
+        found = list(store.problems())
+        try:
+            after = told(store)
+        except DamagedArchive:
+            after = ()
+        finally:
+            store.close()
+        assert found or after == before, "something changed and nobody says so"
+        noticed += bool(found)
+        harmless += not found
+    assert noticed > 100, (noticed, harmless)
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    store = store_in_memory()
+    usage = Usage(output=3)
+    put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2), usage=usage), title="T"))
+    put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
+    assert [] == list(store.problems())
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("UPDATE timeline SET text = 'zwei' WHERE id = '2'", "content is not what was stored"),
+        ("UPDATE timeline SET text = NULL WHERE id = '2'", "content is not what was stored"),
+        ("UPDATE timeline SET role = 'system' WHERE id = '2'", "columns are not what was stored"),
+        ("UPDATE timeline SET at = '2020-01-01T00:00:00Z' WHERE id = '2'", "columns are not what was stored"),
+        ("UPDATE timeline SET model = 'gpt' WHERE id = '2'", "columns are not what was stored"),
+        ("UPDATE timeline SET parent_id = '1' WHERE id = '2'", "columns are not what was stored"),
+        ("UPDATE timeline SET position = 0 WHERE id = '2'", "one behind the other"),
+        ("UPDATE timeline SET position = 7 WHERE id = '2'", "one behind the other"),
+        ("UPDATE timeline SET earlier = 1 WHERE id = '2'", "were counted"),
+        ("UPDATE timeline SET start = 'x' WHERE id = '2'", "damaged"),
+        ("UPDATE timeline SET start = -5 WHERE id = '2'", "content is not what was stored"),
+        ("DELETE FROM timeline WHERE id = '3'", "were counted"),
+        ("UPDATE timeline SET conversation = 1 WHERE id = '3'", "were counted"),
+        ("UPDATE conversations SET title = 'U' WHERE id = 'a'", "columns are not what was stored"),
+        ("UPDATE conversations SET detail = X'00'", "cannot be read"),
+        ("UPDATE conversations SET summary = CAST(X'FF' AS TEXT)", "damaged"),
+        ("UPDATE conversations SET updated_ms = 5", "its times are not what was stored"),
+        ("UPDATE conversations SET updated_at = 'soon'", "its times are not what was stored"),
+        ("UPDATE usage SET model = CAST(X'FF' AS TEXT)", "damaged"),
+        ("UPDATE conversations SET messages = 'many'", "were counted"),
+        ("UPDATE blocks SET data = X'28B52FFD' WHERE key = 1", "cannot be read"),
+        ("DELETE FROM blocks", "content is missing"),
+        ("INSERT INTO blocks (data) VALUES (X'00')", "content of no entry"),
+        ("DELETE FROM conversations WHERE id = 'b'", "an entry of no conversation"),
+        ("DELETE FROM timeline WHERE id = '1' AND copy_of IS NULL", "a copy without its original"),
+        (
+            "INSERT INTO tool_calls VALUES (1, 99, 0, NULL, 'ls', NULL, NULL, NULL, NULL)",
+            "a tool call of no message",
+        ),
+        ("UPDATE usage SET message = 99", "usage of no message"),
+        ("DELETE FROM sources", "content of no source"),
+        ("UPDATE sources SET defects = 5", "do not add up"),
+        ("UPDATE sources SET stat = X'00'", "damaged"),
+        ("UPDATE conversations SET twin_of = 99 WHERE id = 'a'", "a twin of no conversation"),
+        ("INSERT INTO snapshots VALUES (1, 'u', 1, 'r', 'v', 1, 'now', X'C1')", "damaged"),
+        ("INSERT INTO memories VALUES (9, 's', 'm', 'k', NULL, NULL, 't', X'00', X'00')", "damaged"),
+        ("UPDATE timeline SET text = CAST(X'FF' AS TEXT) WHERE id = '2'", "damaged"),
+    ],
+)
+def test_what_does_not_fit_together_is_told(store: SqliteStore, statement: str, what: str) -> None:
+    store._db.execute(statement)
+
+    assert any(what in problem for _, problem in store.problems()), list(store.problems())
+
+
+def test_a_changed_memory_is_told(store: SqliteStore) -> None:
+    with store.transaction():
+        store.put_memory(Memory(id="m", source="s", kind="context", text="likes tea"), 1)
+    assert [] == list(store.problems())
+    store._db.execute("UPDATE memories SET text = 'likes coffee'")
+
+    assert [("s:m", "its columns are not what was stored")] == list(store.problems())
+
+
+def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:
+    case = next(path for path in sorted(READERS.glob("*/*")) if list(path.glob("*.jsonl")))
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, next(case.glob("*.jsonl")))
+        assert [] == list(problems(archive, deep=True))
+        pack = Path(archive.vault.pack_path(1))
+        whole = pack.read_bytes()
+
+        pack.write_bytes(whole[:-3])
+        assert any("behind its end" in each.problem for each in problems(archive))
+        pack.write_bytes(whole[:-3] + b"abc")
+        assert [] == list(problems(archive)), "only a deep check reads the bytes"
+        assert list(problems(archive, deep=True))
+        pack.write_bytes(whole)
+        archive.store._db.execute("DELETE FROM blobs")
+        assert any("in no pack" in each.problem for each in problems(archive))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all", b"SQLite format 3\0" + b"\0" * 84])
+def test_a_file_that_is_no_journal_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.db"
+    path.write_bytes(content)
+
+    with pytest.raises(AgentJournalError, match="cannot use the journal") as refused:
+        open_store(path, for_writing=False)
+    assert "\n" not in str(refused.value)
+
+
+def test_another_programs_database_is_no_journal(tmp_path: Path) -> None:
+    script = tmp_path / "x.sql"
+    script.write_text("CREATE TABLE t (a); PRAGMA user_version = 1;")
+    with pytest.raises(UnusableArchive):
+        open_store(database(script, tmp_path / "journal.db"), for_writing=False)
+
+
+def test_a_newer_journal_is_refused(tmp_path: Path) -> None:
+    small_journal(tmp_path)
+    with journal(tmp_path) as archive:
+        archive.store._db.pragma("user_version", 99)
+    for for_writing in (True, False):
+        with pytest.raises(UnusableArchive, match="newer version"):
+            open_store(tmp_path / "journal.db", for_writing=for_writing)

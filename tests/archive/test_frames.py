@@ -1,0 +1,128 @@
+"""Files are cut behind whole records, and one conversation of many is read back alone."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal import pipeline
+from agent_journal.archive import frames as framing
+from agent_journal.archive.exact import exact
+from agent_journal.archive.frames import alone, frames
+from agent_journal.errors import UnreadableSource
+from agent_journal.model import Conversation, Item
+from agent_journal.notes import Notes
+from agent_journal.pipeline import Unit
+from tests.archive.journals import ALL, imported, journal
+
+CHUNK = 64
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "CHUNK_BYTES", CHUNK)
+    monkeypatch.setattr(framing, "_FRAME_BYTES", 32)
+    monkeypatch.setattr(framing, "_LARGEST", 512)
+
+
+@given(
+    st.lists(st.dictionaries(st.text(max_size=9), st.text(max_size=80), max_size=3), max_size=30),
+    st.sampled_from([None, 1]),
+)
+def test_frames_of_an_array_are_arrays_and_together_the_file(
+    values: list[dict[str, str]], indent: int | None
+) -> None:
+    data = json.dumps(values, indent=indent).encode()
+    pieces = list(frames(io.BytesIO(data)))
+    assert b"".join(pieces) == data
+    # Behind an element that is too large for a frame, the rest is cut at lines.
+    if all(len(json.dumps(value, indent=indent)) < 300 for value in values):
+        assert [value for piece in pieces for value in json.loads(alone(piece))] == values
+
+
+@given(st.lists(st.binary(max_size=90), max_size=20), st.sampled_from([b"", b"[", b" [{", b"\n"]))
+def test_any_bytes_come_through(lines: list[bytes], opening: bytes) -> None:
+    data = opening + b"\n".join(lines)
+    assert b"".join(frames(io.BytesIO(data))) == data
+
+
+def test_lines_stay_whole() -> None:
+    data = b"".join(b'{"n": %d}\n' % number for number in range(100))
+    pieces = list(frames(io.BytesIO(data)))
+    assert len(pieces) > 5
+    assert all(piece.endswith(b"\n") for piece in pieces)
+
+
+class Breaking(io.BytesIO):
+    """Bytes that end in damage."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        block = super().read(size)
+        if not block:
+            raise UnreadableSource("a.zip", "it is damaged here")
+        return block
+
+
+def test_what_is_before_damage_comes_first() -> None:
+    found: list[bytes] = []
+    with pytest.raises(UnreadableSource):
+        found.extend(frames(Breaking(b'[{"a": 1}, {"b": 2}')))
+    stream = frames(Breaking(b'[{"a": 1}, {"b": 2}'))
+    assert next(stream) == b'[{"a": 1}, {"b": 2}'
+
+
+def conversations(count: int) -> list[dict[str, object]]:
+    return [
+        {
+            "id": f"0000-{number:04}",
+            "conversation_id": f"0000-{number:04}",
+            "title": f"Number {number}",
+            "create_time": 1_760_000_000 + number,
+            "update_time": 1_760_000_100 + number,
+            "current_node": "b",
+            "mapping": {
+                "a": {"id": "a", "message": None, "parent": None, "children": ["b"]},
+                "b": {
+                    "id": "b",
+                    "parent": "a",
+                    "children": [],
+                    "message": {
+                        "id": "b",
+                        "author": {"role": "user"},
+                        "create_time": 1_760_000_001 + number,
+                        "content": {"content_type": "text", "parts": [f"word{number}", "and more"]},
+                    },
+                },
+            },
+        }
+        for number in range(count)
+    ]
+
+
+def test_one_conversation_of_an_export_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps(conversations(40)))
+    [*wanted] = [item for item in pipeline.read_all([str(export)], Notes()) if isinstance(item, Conversation)]
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, export)
+        export.unlink()
+        keys = {each.id: each.key for each in archive.store.conversations(ALL)}
+        read: list[Item] = []
+        whole = pipeline.read_unit
+
+        def counted(unit: Unit, note: Notes) -> Iterator[Item]:
+            for item in whole(unit, note):
+                read.append(item)
+                yield item
+
+        monkeypatch.setattr(pipeline, "read_unit", counted)
+        for conversation in (wanted[0], wanted[17], wanted[39]):
+            again = exact(archive, keys[conversation.id])
+            assert again.timeline == conversation.timeline
+        assert len(read) < 20, "only the frame is read, not the export"

@@ -1,0 +1,211 @@
+"""The ledger: every byte of a source is imported or in a named defect, and what changes is noticed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agent_journal.archive import Archive
+from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal.archive.importing import Importer
+from agent_journal.archive.store import SourceRow, Status
+from agent_journal.archive.syncing import Scan
+from agent_journal.notes import Kind
+from tests.archive.journals import ALL, NOW, everything, imported, journal, texts
+from tests.archive.test_round_trip import placed
+from tests.archive.test_vault import NAME, lines
+from tests.cases import Case, all_cases, input_files
+
+LABELS = {kind.label: kind for kind in Kind}
+
+
+def account(archive: Archive, path: Path) -> SourceRow:
+    row = archive.store.source(str(path))
+    assert row is not None
+    return row
+
+
+def columns(archive: Archive) -> list[tuple[int, int, int]]:
+    return list(archive.store._rows("SELECT size, imported, defects FROM sources"))
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_the_account_of_every_case_adds_up(case: Case, tmp_path: Path) -> None:
+    location = placed(case, tmp_path)
+    with journal(tmp_path / "journal") as archive:
+        (result,) = imported(archive, location).results
+        row = account(archive, location)
+        ((size, good, bad),) = columns(archive)
+        held = archive.store.counts()
+
+    assert size == good + bad
+    assert 0 <= bad <= size
+    if location.is_file():
+        assert size == location.stat().st_size
+    else:
+        whole = sum(path.stat().st_size for path in input_files(location))
+        assert size <= whole
+    assert (result.status, result.bytes) == (row.status, size)
+    assert (row.conversations, row.messages) == (held.conversations, held.messages)
+    damage = [note for note in row.notes if LABELS[note["kind"]].damage]
+    assert bool(bad) <= bool(damage), "what is missing has a name"
+    assert all(note["file"] for note in row.notes)
+    if row.status == Status.IMPORTED:
+        assert {Kind.TORN_TAIL.label} >= {note["kind"] for note in damage}
+    else:
+        assert damage
+
+
+def test_a_bad_line_is_counted_to_the_byte(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    bad = '{"type":"user", broken\n'
+    file.write_text(lines(2) + bad + lines(2, 2))
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, file)
+        row = account(archive, file)
+
+    assert (Status.PARTLY, len(bad) - 1) == (row.status, row.defects)
+    assert [("bad-record", str(file), "line 3")] == [
+        (note["kind"], note["file"], note["where"]) for note in row.notes
+    ]
+
+
+def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    whole = lines(3)
+    file.write_text(whole[:-40])
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, file)
+        row = account(archive, file)
+        assert Status.IMPORTED == row.status
+        assert row.defects > 0
+        file.write_text(whole)
+        imported(archive, file)
+
+        assert 0 == account(archive, file).defects
+        assert 3 == len(everything(archive.store)[0].timeline)
+
+
+def test_files_that_nobody_reads_are_in_the_account_of_their_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / NAME).write_text(lines(2))
+    (folder / "notes.bin").write_bytes(b"\x00\x01" * 50)
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, folder)
+        row = account(archive, folder)
+
+        assert (len(lines(2)) + 100, 100, Status.PARTLY) == (row.size, row.defects, row.status)
+        assert [str(folder / "notes.bin")] == [note["file"] for note in row.notes]
+
+
+@pytest.mark.parametrize("content", ["<html>no export</html>", "\0" * 30, '{"a": [1'])
+def test_what_no_reader_knows_is_a_defect_as_a_whole(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "export.json"
+    file.write_text(content)
+    with journal(tmp_path / "journal") as archive:
+        (result,) = imported(archive, file).results
+        row = account(archive, file)
+
+    assert row.status in {Status.UNKNOWN, Status.UNREADABLE}
+    assert len(content) == row.size == row.defects
+    assert result.notes
+
+
+def test_an_empty_file_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    with journal(tmp_path / "journal") as archive:
+        (result,) = imported(archive, tmp_path / "empty.jsonl").results
+
+    assert (Status.IMPORTED, 0, []) == (result.status, result.bytes, result.notes)
+
+
+# What has changed
+
+
+def changed(archive: Archive, *paths: Path, full: bool = False) -> list[str]:
+    scan = Scan(archive, NOW, full=full)
+    found = [Found(str(path), home="~/*", stat=stat_of(str(path))) for path in paths if path.exists()]
+    return [each.path for each in scan.changed(found)]
+
+
+def synced(archive: Archive, *paths: Path) -> int:
+    """Import what has changed, and mark what is gone; how many are gone."""
+    scan = Scan(archive, NOW)
+    found = [Found(str(path), home="~/*", stat=stat_of(str(path))) for path in paths if os.path.lexists(path)]
+    with Importer(archive, NOW, lambda _: None, lambda _: None) as importer:
+        for each in list(scan.changed(found)):
+            importer.take(each)
+    return scan.mark_missing()
+
+
+def test_only_what_changed_is_read(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(2))
+    with journal(tmp_path / "journal") as archive:
+        assert [str(file)] == changed(archive, file)
+        synced(archive, file)
+        assert [] == changed(archive, file)
+        assert [str(file)] == changed(archive, file, full=True)
+        with file.open("a") as out:
+            out.write(lines(1, 2))
+        assert [str(file)] == changed(archive, file)
+
+
+def test_a_change_beside_a_file_is_a_change(tmp_path: Path) -> None:
+    case = next(case for case in all_cases() if str(case) == "copilot-cli/workspace_in_other_forms")
+    location = placed(case, tmp_path)
+    units = sorted(path for path in location.rglob("events.jsonl"))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, *units)
+        assert [] == changed(archive, *units)
+        beside = next(path for path in location.rglob("*.yaml"))
+        beside.write_text(beside.read_text() + "\n# changed\n")
+        assert 1 <= len(changed(archive, *units)) <= len(units)
+
+
+def test_a_deleted_source_is_flagged_and_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(2))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        before = everything(archive.store)
+        file.rename(tmp_path / "elsewhere")
+
+        assert 1 == synced(archive, file)
+        assert before == everything(archive.store)
+        (listed,) = archive.store.conversations(ALL)
+        assert listed.source_missing
+        assert NOW == account(archive, file).missing_since
+        (tmp_path / "elsewhere").rename(file)
+        assert 0 == synced(archive, file)
+        assert account(archive, file).missing_since is None
+
+
+def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    target = tmp_path / "target"
+    file.symlink_to(target / "x")  # leads nowhere
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        assert Status.UNREADABLE == account(archive, file).status
+        assert Stat() == account(archive, file).stat
+
+
+def test_a_copy_elsewhere_is_the_same_conversation(tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / NAME, tmp_path / "b" / NAME
+    for path, count in ((first, 2), (second, 4)):
+        path.parent.mkdir()
+        path.write_text(lines(count))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, first, second)
+        (conversation,) = everything(archive.store)
+
+        assert 4 == len(texts(conversation))
+        shutil.rmtree(first.parent)
+        synced(archive, first, second)
+        (listed,) = archive.store.conversations(ALL)
+        assert not listed.source_missing, "another file still has it"
