@@ -1,0 +1,184 @@
+"""The index beside the rows: brought up to them, made anew, held against them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from agent_journal.errors import IndexDamaged
+from agent_journal.search import folder as index_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.store import Change, Indexed
+    from agent_journal.config import Config
+    from agent_journal.search.lexical import Entry, Index
+
+
+class Indexer:
+    """Gives the index what the rows have. It is opened when there is something to give it."""
+
+    def __init__(self, kept: Archive, config: Config) -> None:
+        self._archive = kept
+        self._config = config
+        self._index: Index | None = None
+        self._folder = config.storage.index_path
+        self._given = 0
+        """Up to which key the index got everything."""
+        if index_folder.reach(self._folder) > kept.store.last_key():
+            # A power cut took rows that the index has; their keys will be given to others.
+            index_folder.discard(self._folder)
+
+    def take(self, change: Change) -> None:
+        """Let the index follow a change of the rows. Keys come in order."""
+        if change.indexed or change.removed:
+            index = self._opened()
+            index.add(self._wanted(each for each in change.indexed if each.key > self._given))
+            self._given = max(self._given, *(each.key for each in change.indexed), 0)
+
+    def settle(self) -> None:
+        """Bring the index up to the rows, and make it lasting."""
+        store = self._archive.store
+        last, removed = store.last_key(), store.removed()
+        if self._index is None and not removed and self._is_known_to_be_whole(last):
+            return
+        index = self._opened()
+        index.remove(removed)
+        index.commit(last)
+        with store.transaction():
+            store.index_is_at(last, removed)
+
+    def keep(self) -> None:
+        """Make lasting what the index got until something went wrong: it knows what it lacks."""
+        if self._index is not None and self._given > self._index.upto:
+            self._index.commit(self._given)
+
+    def rebuild(self) -> None:
+        """Make the index anew from the rows. The old one serves until the new one is whole."""
+        self.close()
+        store, place = self._archive.store, self._folder
+        index_folder.tidy(place)
+        last, removed = store.last_key(), store.removed()
+        self._folder = index_folder.beside(place)
+        self._opened().commit(last)
+        self.close()
+        index_folder.put_in_place(self._folder, place)
+        self._folder = place
+        with store.transaction():
+            store.index_is_at(last, removed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Whoever interrupts keeps what the index got; after an error it is left behind and knows it."""
+        try:
+            if kind is None:
+                self.settle()
+            elif not issubclass(kind, Exception):
+                self.keep()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    def _is_known_to_be_whole(self, last: int) -> bool:
+        """Whether the index has everything; told without opening it, which takes longer than all the rest."""
+        if not last:
+            return True
+        return self._archive.store.index_upto() == last and index_folder.is_there(self._folder)
+
+    def _opened(self) -> Index:
+        """The index, with all that the rows have when it is opened."""
+        if self._index is not None:
+            return self._index
+        from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
+
+        folder, journal = self._folder, self._archive.store.journal_id
+        budget = self._config.index.lucene_ram_buffer_mb
+        try:
+            index = Index.open(folder, journal=journal, budget_mb=budget)
+        except IndexDamaged:
+            index_folder.discard(folder)
+            index = Index.open(folder, journal=journal, budget_mb=budget)
+        self._index, self._given = index, index.upto
+        last = self._archive.store.last_key()
+        index.add(self._wanted(self._archive.store.indexed_since(index.upto)))
+        self._given = last
+        return index
+
+    def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
+        """What the index is to know of entries: rows and index have the same fields for it."""
+        thinking, tool = self._config.index.thinking, self._config.index.tool_output
+        if thinking and tool:
+            yield from cast("Iterable[Entry]", entries)
+            return
+        for entry in entries:
+            less = entry._replace(
+                thinking=entry.thinking if thinking else "", tool=entry.tool if tool else ""
+            )
+            yield cast("Any", less)
+
+
+def rebuild(kept: Archive, config: Config) -> None:
+    """Make the index anew from the rows."""
+    indexer = Indexer(kept, config)
+    try:
+        indexer.rebuild()
+    finally:
+        indexer.close()
+
+
+class IndexFit(NamedTuple):
+    """What is wrong with the index (where, and what), and what it merely lacks until the next sync."""
+
+    problems: list[tuple[str, str]]
+    behind: str = ""
+
+
+def fit(kept: Archive, config: Config) -> IndexFit:
+    """How rows and index fit together."""
+    from agent_journal.search.lexical import Index  # noqa: PLC0415
+
+    folder = config.storage.index_path
+    last = kept.store.last_key()
+    if not index_folder.is_there(folder):
+        return IndexFit([], "there is no index yet; 'aj sync' makes it" if last else "")
+    try:
+        index = Index.open(folder, journal=kept.store.journal_id, make=False)
+        problems = index.check()
+        count = index.count
+    except IndexDamaged as error:
+        return IndexFit([(str(folder), str(error))])
+    expected = kept.store.indexable()
+    behind = ""
+    if index.upto != last or kept.store.removed():
+        behind = f"the index knows entries up to {index.upto:,} of {last:,}; 'aj sync' brings it up"
+    elif count != expected:
+        problems.append(f"it has {count:,} entries, the rows have {expected:,}; 'aj reindex' makes it again")
+    return IndexFit([(str(folder), what) for what in problems], behind)
+
+
+def state(kept: Archive, config: Config) -> dict[str, Any]:
+    """How many entries the index has, whether that is all, and what is wrong with it."""
+    from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
+
+    last = kept.store.last_key()
+    try:
+        index = Index.open(config.storage.index_path, journal=kept.store.journal_id, make=False)
+    except IndexDamaged as error:
+        return {"entries": 0, "whole": not last, "problem": str(error) if last else ""}
+    return {"entries": index.count, "whole": index.upto >= last, "problem": ""}

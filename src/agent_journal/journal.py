@@ -1,0 +1,289 @@
+"""A journal: the archive and its index together. What is imported can be found when the import returns."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal import archive, indexing
+from agent_journal.archive.syncing import Scan
+from agent_journal.closing import Closing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.found import Found, Result
+    from agent_journal.archive.importing import Importer
+    from agent_journal.archive.store import Change, Filter, Listed
+    from agent_journal.archive.store import Found as Told
+    from agent_journal.config import Config
+    from agent_journal.model import Conversation, Memory
+    from agent_journal.search.lexical import Hit as Scored
+    from agent_journal.search.lexical import Index
+    from agent_journal.search.query import Query
+
+
+# So much to read is worth a second process, which takes a third of a second to start.
+_MUCH = 32 << 20
+
+
+class Hit(NamedTuple):
+    """Something that was found: the entry and the conversation it is in (none for a memory)."""
+
+    entry: Told
+    conversation: Listed | None
+    score: float
+    before: list[Told]
+    behind: list[Told]
+
+
+class Answer(NamedTuple):
+    """What a search found, and whether the index knew everything that the rows have."""
+
+    hits: list[Hit]
+    is_whole: bool
+
+
+class Summary(NamedTuple):
+    """What a sync did."""
+
+    unchanged: int
+    missing: int
+    read_again: int
+
+
+def sync(
+    config: Config,
+    found: Callable[[Archive], Iterable[Found]],
+    done: Callable[[Result], None],
+    *,
+    full: bool = False,
+    is_all: bool = True,
+    make: bool = True,
+    begun: Callable[[int, int], None] | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> Summary:
+    """Import what is new or changed of the files that are found; `begun` is told how many, and their bytes.
+
+    If these are all that there are, those that are gone are marked, and what an older revision of a reader
+    read is read again from the vault.
+    """
+    now = moment()
+    with archive.open_to_write(config.home, waiting=waiting, make=make) as kept:
+        finish_erasing(kept, config)
+        scan = Scan(kept, now, full=full, is_all=is_all)
+        changed = list(scan.changed(found(kept)))
+        outdated = scan.outdated() if is_all else []
+        with indexing.Indexer(kept, config) as indexer:
+            if begun is not None:
+                sizes = [*(each.size for each in changed), *(row.size for row in outdated)]
+                begun(len(sizes), sum(sizes))
+            if changed or outdated:  # else nothing that imports need be loaded
+                largest = _largest_media(config)
+                with _importer(kept, now, indexer.take, done, largest_media=largest) as importer:
+                    for row in outdated:
+                        importer.again(row)
+                    _take_all(importer, scan, changed, now, largest)
+            missing = scan.mark_missing() if is_all else 0
+        finish_erasing(kept, config)
+        return Summary(scan.unchanged, missing, len(outdated))
+
+
+def _importer(
+    kept: Archive,
+    now: str,
+    changed: Callable[[Change], None],
+    done: Callable[[Result], None],
+    from_format: str | None = None,
+    *,
+    largest_media: int | None = 0,
+) -> Importer:
+    from agent_journal.archive.importing import Importer  # noqa: PLC0415
+
+    return Importer(kept, now, changed, done, from_format, largest_media=largest_media)
+
+
+def _largest_media(config: Config) -> int | None:
+    """Up to how many bytes pictures, sounds and documents are kept; None if all are, 0 if none is."""
+    storage = config.storage
+    return {"none": 0, "small": storage.media_max_mb * 10**6, "all": None}[storage.media]
+
+
+def _take_all(
+    importer: Importer, scan: Scan, changed: list[Found], now: str, largest_media: int | None
+) -> None:
+    """Import changed files; many new ones are read by a second process meanwhile."""
+    from agent_journal.archive import worker  # noqa: PLC0415 (only if there is something to import)
+
+    new = [
+        each
+        for each in changed
+        if scan.is_new(each) and each.size <= worker.LARGEST and each.path.isprintable()
+    ]
+    if sum(each.size for each in new) >= _MUCH and (os.cpu_count() or 1) > 1:
+        for each, prepared in worker.prepared(new, now, largest_media):
+            if prepared is None:
+                importer.take(each)
+            else:
+                importer.take_prepared(prepared)
+        taken = set(new)
+        changed = [each for each in changed if each not in taken]
+    for each in changed:
+        importer.take(each)
+
+
+def import_files(
+    config: Config,
+    found: Iterable[Found],
+    done: Callable[[Result], None],
+    *,
+    from_format: str | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> None:
+    """Import files that a person names, whether or not they were imported before."""
+    with archive.open_to_write(config.home, waiting=waiting) as kept:
+        finish_erasing(kept, config)
+        with (
+            indexing.Indexer(kept, config) as indexer,
+            _importer(
+                kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
+            ) as importer,
+        ):
+            for each in found:
+                importer.take(each)
+        finish_erasing(kept, config)
+
+
+def finish_erasing(kept: Archive, config: Config) -> int:
+    """Erase what is forgotten and still lies somewhere; how many bytes of the vault that gave back.
+
+    That may be the rest of what a killed process began, or come with a file that holds other things too.
+    """
+    erasing = kept.store.erasing()
+    if erasing is None:
+        return 0
+    from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
+
+    freed = forgetting.finish(kept)
+    if erasing.rows:
+        kept.store.compact()
+        # Words of what was removed would stay in the index's files for a while.
+        indexing.rebuild(kept, config)
+    with kept.store.transaction():
+        kept.store.set_erasing(None)
+    return freed
+
+
+def forget(config: Config, keys: Callable[[Archive], list[int]]) -> tuple[int, int]:
+    """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went."""
+    from agent_journal.archive import forgetting  # noqa: PLC0415
+
+    with archive.open_to_write(config.home) as kept:
+        finish_erasing(kept, config)
+        wanted = keys(kept)
+        forgetting.forget(kept, wanted, moment())
+        return len(wanted), finish_erasing(kept, config)
+
+
+def reindex(config: Config, *, from_vault: bool = False, done: Callable[[Result], None]) -> None:
+    """Make the index anew from the rows; before that, if asked for, read everything in the vault again."""
+    with archive.open_to_write(config.home) as kept:
+        finish_erasing(kept, config)
+        if from_vault:
+            with _importer(kept, moment(), lambda _: None, done) as importer:
+                for row in list(kept.store.sources()):
+                    importer.again(row)
+        indexing.rebuild(kept, config)
+
+
+def disk(config: Config) -> dict[str, int]:
+    """How many bytes the parts of a journal take."""
+    return {
+        "rows": _bytes_in(config.home / archive.DATABASE),
+        "vault": _bytes_in(config.home / archive.VAULT),
+        "index": _bytes_in(config.storage.index_path),
+    }
+
+
+def _bytes_in(path: Path) -> int:
+    if path.is_file():
+        return path.stat().st_size
+    total = 0
+    for file in path.rglob("*"):
+        with suppress(FileNotFoundError):  # a writer may put others in its place
+            total += file.stat().st_size if file.is_file() else 0
+    return total
+
+
+class Journal(Closing):
+    """A journal that is read; others may be writing to it. Close it, or use it in a `with`."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._archive = archive.open_to_read(config.home)
+        self._index: Index | None = None
+
+    def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
+        """What there is, newest first."""
+        from agent_journal.archive.store import Filter  # noqa: PLC0415
+
+        return self._archive.store.conversations(wanted or Filter())
+
+    def conversation(self, name: str, *, exact: bool = False) -> Conversation:
+        """A conversation by its id, or by the beginning of it if that is enough.
+
+        With `exact` its messages have the source's own form too, for writers that promise it.
+        """
+        key = self._archive.one(name).key
+        if not exact:
+            return self._archive.store.conversation(key)
+        from agent_journal.archive.exact import exact as read_exactly  # noqa: PLC0415
+
+        return read_exactly(self._archive, key)
+
+    def memories(self) -> Iterator[Memory]:
+        """What services keep about the person."""
+        return self._archive.store.memories()
+
+    def search(self, query: str | Query, limit: int = 20, offset: int = 0, context: int = 0) -> Answer:
+        """What holds the words that are sought, best first, each with so many messages around it."""
+        if isinstance(query, str):
+            from agent_journal.search.query import parse  # noqa: PLC0415
+
+            query = parse(query)
+        index = self._opened_index()
+        scored = index.search(query, limit=limit, offset=offset)
+        hits = list(_hits(self._archive, scored, context))
+        return Answer(hits, is_whole=index.upto >= self._archive.store.last_key())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._index is not None:
+            self._index.close()
+        self._archive.close()
+
+    def _opened_index(self) -> Index:
+        if self._index is None:
+            from agent_journal.search.lexical import Index  # noqa: PLC0415
+
+            folder, journal = self._config.storage.index_path, self._archive.store.journal_id
+            self._index = Index.open(folder, journal=journal, make=False)
+        return self._index
+
+
+def _hits(kept: Archive, hits: list[Scored], context: int) -> Iterator[Hit]:
+    entries = kept.store.found([hit.key for hit in hits])
+    for hit in hits:
+        entry = entries.get(hit.key)
+        if entry is not None:
+            around = kept.store.around(entry, context)
+            yield Hit(entry, kept.store.listed(entry.conversation), hit.score, *around)
+
+
+def moment() -> str:
+    """Now, as the ledger has it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,98 @@
+"""The folder of the index of words: how far it reaches, how a new one takes its place, how it goes.
+
+Nothing here needs the index itself, which takes long to import.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal.errors import CannotWrite, IndexDamaged
+from agent_journal.files import write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ABOUT = "about.json"
+# The names of its files; those of parts have their part's id before them.
+_OWN = re.compile(
+    r"[0-9a-f]{32}\.(?:\d+\.)?\w+|about\.json(?:\.part\d+)?|meta\.json|\.managed\.json|\.tantivy-\w+\.lock|\.tmp\w+"
+)
+
+
+class About(NamedTuple):
+    """What an index says about itself."""
+
+    layout: int
+    journal: str
+    reach: int = 0
+    """No key in it is higher, but for entries that it does not count yet."""
+
+
+def about(folder: Path) -> About:
+    """What the index in a folder says about itself."""
+    try:
+        said = json.loads((folder / ABOUT).read_bytes())
+        return About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
+    except FileNotFoundError:
+        reason = "it is none of ours" if folder.exists() else "there is none"
+        raise IndexDamaged(str(folder), reason) from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise IndexDamaged(str(folder), "it does not say what it is") from error
+
+
+def say(folder: Path, what: About) -> None:
+    """Let an index say something about itself."""
+    write_bytes(str(folder / ABOUT), json.dumps(what._asdict()).encode())
+
+
+def reach(folder: Path) -> int:
+    """The highest key that an index may know; 0 if there is none that says so."""
+    try:
+        return about(folder).reach
+    except IndexDamaged:
+        return 0
+
+
+def is_there(folder: Path) -> bool:
+    """Whether there is an index in a folder, or at least what says that it is one."""
+    return (folder / ABOUT).is_file()
+
+
+def beside(folder: Path) -> Path:
+    """Where a new index is made while the old one serves."""
+    return folder.with_name(f"{folder.name}.new")
+
+
+def put_in_place(new: Path, folder: Path) -> None:
+    """Let a new index take the place of the old one. Between the two there is none, never half of one."""
+    discard(folder)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for path in sorted(new.iterdir(), key=lambda path: path.name == ABOUT):
+            path.rename(folder / path.name)
+        new.rmdir()
+    except OSError as error:
+        raise CannotWrite(str(folder), (error.strerror or str(error)).lower()) from error
+
+
+def discard(folder: Path) -> None:
+    """Remove an index, whatever is left of it, and nothing else that lies there.
+
+    What says that it is one goes first: half of an index is none.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
+            if _OWN.fullmatch(path.name) and not path.is_dir():
+                path.unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def tidy(folder: Path) -> None:
+    """Remove what processes that were killed left beside an index."""
+    for left in ("new", "new.part", "part"):
+        discard(folder.with_name(f"{folder.name}.{left}"))

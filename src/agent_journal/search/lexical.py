@@ -1,0 +1,461 @@
+"""The index of words: which entries of the archive hold which words. Derived from rows, and disposable.
+
+It is one Tantivy index in a folder of its own, with no text in it, only words and where they stand. Beside
+the entries it holds one mark that says up to which key it is complete; a commit changes both or neither.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from agent_journal.closing import Closing
+from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
+from agent_journal.files import make_folder
+from agent_journal.search.folder import About, about, discard, say
+from agent_journal.search.query import as_stored
+from agent_journal.search.words import prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    import tantivy
+
+    from agent_journal.search.query import Query
+
+LAYOUT = 1  # of the fields and of how words are cut; one of another number is made again
+
+_VALUES = ("role", "source", "project", "model")  # of an entry, in its order
+_TEXTS = ("text", "thinking", "tool", "title")
+# Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
+_AHEAD = 10_000
+_AHEAD_CHARACTERS = 48_000_000
+_HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
+_LEAST_BUDGET = 15_000_000
+_SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+_FAILURES = (ValueError, OSError, KeyError, TypeError, RuntimeError)
+_FOOTER_MAGIC = (1337).to_bytes(4, "little")
+
+
+class Entry(NamedTuple):
+    """What is indexed of one message, or of a title or a memory."""
+
+    key: int  # of its row: unique and ever increasing; what has changed gets a new one
+    conversation: int
+    role: str
+    source: str
+    project: str
+    model: str
+    at: int  # seconds since 1970, or 0
+    text: str = ""  # what was said
+    thinking: str = ""
+    tool: str = ""  # what tools were given and gave
+    title: str = ""
+
+
+class Hit(NamedTuple):
+    """An entry that was found."""
+
+    key: int
+    conversation: int
+    score: float
+
+
+class Index(Closing):
+    """The index in a folder.
+
+    Many may read it. The first that changes something is its writer, until it is closed.
+    """
+
+    def __init__(
+        self, folder: Path, index: tantivy.Index, journal: str, *, budget: int, threads: int
+    ) -> None:
+        self.folder = folder
+        self.journal = journal
+        self._index = index
+        self._budget = budget
+        self._threads = threads
+        self._writer: tantivy.IndexWriter | None = None
+        self._lent: TemporaryDirectory[str] | None = None
+        self._state = _meta_state(folder)
+        self._ahead = _Ahead()
+        self.upto = self._mark() or 0
+
+    @classmethod
+    def open(
+        cls, folder: Path, *, journal: str = "", budget_mb: int = 64, threads: int = 1, make: bool = True
+    ) -> Self:
+        """The index in a folder, made if there is none (unless told otherwise).
+
+        `journal` is the id of the journal that it belongs to; `""` takes any. `budget_mb` is the memory that
+        is filled before something is written, `threads` how many share it: more make more parts, but a first
+        index in less time. Raises IndexDamaged if what is there is of no use: `discard` it and start again.
+        """
+        if make and _is_free(folder):
+            _make(folder, journal)
+        found = about(folder)
+        if found.layout != LAYOUT:
+            raise IndexDamaged(str(folder), "another version made it")
+        if journal and found.journal != journal:
+            raise IndexDamaged(str(folder), "it belongs to another journal")
+        import tantivy  # noqa: PLC0415 (costs more than many a command)
+
+        with _reading(folder):
+            lent = None if os.access(folder, os.W_OK) else _lent(folder)
+            index = tantivy.Index.open(lent.name if lent else str(folder))
+            index.config_reader("manual")
+            _teach(index)
+            opened = cls(folder, index, found.journal, budget=budget_mb * 1_000_000, threads=threads)
+            opened._lent = lent
+            return opened
+
+    @property
+    def count(self) -> int:
+        """How many entries are in it, as of the last commit."""
+        with _reading(self.folder):
+            return self._searcher().num_docs - 1
+
+    @property
+    def has_leftovers(self) -> bool:
+        """Whether words of removed entries are still in its files.
+
+        No search finds them there, but whoever looks into the files does; only making it again erases them.
+        """
+        with _reading(self.folder):
+            meta = json.loads((self.folder / "meta.json").read_bytes())
+            return any(segment["deletes"] for segment in meta["segments"])
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take entries, to be found after the next commit. Most of the work is done beside the caller."""
+        import tantivy  # noqa: PLC0415
+
+        with self._writing() as writer:
+            for entry in entries:
+                document = tantivy.Document()
+                self._ahead.add(_fill(document, entry))
+                writer.add_document(document)
+                if self._ahead.most > _AHEAD_CHARACTERS:
+                    self._drain(writer)
+
+    def remove(self, keys: Iterable[int]) -> None:
+        """Let entries be found no longer after the next commit; their words may stay (`has_leftovers`)."""
+        with self._writing() as writer:
+            for key in keys:
+                writer.delete_documents_by_term("key", key)
+
+    def commit(self, upto: int) -> None:
+        """Make all that was added and removed durable and visible; the index now has all up to a key."""
+        with self._writing() as writer:
+            say(self.folder, About(LAYOUT, self.journal, upto))
+            _set_mark(writer, self.upto, upto)
+            writer.commit()
+            self._ahead = _Ahead()
+        self.upto = upto
+        self._tighten()
+
+    def close(self) -> None:
+        """Let go of it. What was not committed is dropped; parts that are being joined are waited for."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with _changing(self.folder):
+                writer.rollback()
+                writer.wait_merging_threads()
+            self._tighten()
+
+    def search(self, query: Query, *, limit: int, offset: int = 0) -> list[Hit]:
+        """The entries that match best, best first."""
+        from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
+
+        found = Matcher(self._index.schema, _Vocabulary(self.folder, self._searcher())).query(query)
+        with _reading(self.folder):
+            searcher = self._searcher()
+            most = searcher.num_docs
+            if found is None or limit <= 0 or offset >= most:
+                return []
+            hits = searcher.search(found, min(limit, most), count=False, offset=offset).hits
+            places = [place for _, place in hits]
+            keys = searcher.fast_field_values("key", places)
+            conversations = searcher.fast_field_values("conversation", places)
+        return [
+            Hit(int(key or 0), int(conversation or 0), float(score))
+            for (score, _), key, conversation in zip(hits, keys, conversations, strict=True)
+        ]
+
+    def check(self) -> list[str]:
+        """What is wrong with its files: every checksum is computed again."""
+        problems = []
+        for path in self._files():
+            try:
+                problems += _problems(path)
+            except FileNotFoundError:
+                if path in self._files():  # else it was joined with others meanwhile
+                    problems.append(f"{path.name}: it is missing")
+        return problems
+
+    def _files(self) -> list[Path]:
+        """The files of all parts."""
+        with _reading(self.folder):
+            segments = json.loads((self.folder / "meta.json").read_bytes())["segments"]
+            names = [(segment["segment_id"].replace("-", ""), segment["deletes"]) for segment in segments]
+            files = [f"{name}.{suffix}" for name, _ in names for suffix in _SUFFIXES]
+            files += [f"{name}.{deletes['opstamp']}.del" for name, deletes in names if deletes]
+        return [self.folder / name for name in files]
+
+    def _searcher(self) -> tantivy.Searcher:
+        """The state of the last commit, of whoever made it."""
+        state = _meta_state(self.folder)
+        if state != self._state:
+            self._index.reload()
+            self._state = state
+        return self._index.searcher()
+
+    def _mark(self) -> int | None:
+        import tantivy  # noqa: PLC0415
+
+        with _reading(self.folder):
+            searcher = self._searcher()
+            hits = searcher.search(tantivy.Query.exists_query("mark"), 1, count=False).hits
+            values = searcher.fast_field_values("mark", [place for _, place in hits])
+        return int(values[0] or 0) if values else None
+
+    @contextmanager
+    def _writing(self) -> Iterator[tantivy.IndexWriter]:
+        """The writer; one that failed is let go, and what it did since its last commit is gone."""
+        if self._writer is None:
+            self._writer = self._open_writer()
+        try:
+            with _changing(self.folder):
+                yield self._writer
+        except CannotWrite:
+            self._writer = None
+            raise
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        try:
+            writer = self._index.writer(max(self._budget, self._threads * _LEAST_BUDGET), self._threads)
+        except ValueError as error:
+            if "LockBusy" in str(error):
+                raise IndexInUse(str(self.folder)) from error
+            raise CannotWrite(str(self.folder), str(error)) from error
+        mark = self._mark()
+        self.upto = mark or 0  # another writer may have been here since it was opened
+        self._ahead = _Ahead()
+        with _changing(self.folder):
+            # A writer that was killed leaves lists half written, and parts with names that the next may give.
+            for path in self.folder.glob(".tmp*"):
+                with suppress(FileNotFoundError):
+                    if time.time() - path.stat().st_mtime > _HALF_WRITTEN:
+                        path.unlink()
+            writer.garbage_collect_files()
+            self._drop_uncounted(writer)
+        return writer
+
+    def _drop_uncounted(self, writer: tantivy.IndexWriter) -> None:
+        """Remove entries that a writer put in but did not live to count: they will come again."""
+        import tantivy  # noqa: PLC0415
+
+        beyond = tantivy.Query.range_query(
+            self._index.schema,
+            "key",
+            tantivy.FieldType.Integer,
+            lower_bound=self.upto,
+            include_lower=False,
+        )
+        if self._searcher().search(beyond, 1, count=False).hits:
+            writer.delete_documents_by_query(beyond)
+
+    def _drain(self, writer: tantivy.IndexWriter) -> None:
+        """Wait until all that was added is indexed, so that less memory waits. The mark stays behind."""
+        writer.commit()
+        self._ahead = _Ahead()
+
+    def _tighten(self) -> None:
+        """Keep its files to their owner: Tantivy makes them as the process's mask says."""
+        for path in self.folder.iterdir():
+            with suppress(FileNotFoundError):
+                path.chmod(0o600)
+
+
+class _Vocabulary:
+    """What words an index has."""
+
+    def __init__(self, folder: Path, searcher: tantivy.Searcher) -> None:
+        self._folder = folder
+        self._searcher = searcher
+        self.count = searcher.num_docs
+
+    def frequency(self, field: str, word: str) -> int:
+        with _reading(self._folder):
+            return self._searcher.doc_freq(field, word)
+
+    def beginning(self, field: str, prefix: str, most: int) -> list[str]:
+        with _reading(self._folder):
+            return [word for word, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
+
+
+class _Ahead:
+    """How much may be waiting for the index at most: the last documents that it may not have taken yet."""
+
+    def __init__(self) -> None:
+        self.most = 0  # characters in them
+        self._documents = 0
+        self._latest = 0  # characters, of the last few of them; those before, and those before these
+        self._before: tuple[int, int] = (0, 0)
+
+    def add(self, size: int) -> None:
+        """One more was given to it."""
+        self.most += size
+        self._latest += size
+        self._documents += 1
+        if self._documents == _AHEAD // 2:
+            self.most -= self._before[0]
+            self._before = (self._before[1], self._latest)
+            self._documents = self._latest = 0
+
+
+def _lent(folder: Path) -> TemporaryDirectory[str]:
+    """A folder with links to the files of an index that may not be written: who reads it locks it, too."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 (seldom)
+
+    lent = TemporaryDirectory(prefix="aj-index-")
+    for path in folder.iterdir():
+        if path.suffix != ".lock":
+            os.symlink(path.absolute(), os.path.join(lent.name, path.name))  # noqa: PTH118, PTH211
+    return lent
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether an index can be made there: there is no such folder, or nothing in it."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def _make(folder: Path, journal: str) -> None:
+    """A new, empty index, which takes its name when it is whole."""
+    import tantivy  # noqa: PLC0415
+
+    part = folder.with_name(f"{folder.name}.part")
+    discard(part)
+    make_folder(str(folder.parent))
+    make_folder(str(part))
+    with _changing(folder):
+        index = tantivy.Index(_schema(), str(part))
+        _teach(index)
+        writer = index.writer(_LEAST_BUDGET, 1)
+        _set_mark(writer, None, 0)
+        writer.commit()
+        writer.wait_merging_threads()
+        say(part, About(LAYOUT, journal))
+        for path in part.iterdir():
+            path.chmod(0o600)
+        part.rename(folder)
+
+
+def _schema() -> tantivy.Schema:
+    from tantivy import SchemaBuilder  # noqa: PLC0415
+
+    from agent_journal.search.matching import ANALYZER  # noqa: PLC0415
+
+    builder = SchemaBuilder()
+    builder.add_integer_field("key", indexed=True, fast=True)
+    builder.add_integer_field("conversation", indexed=True, fast=True)
+    builder.add_integer_field("at", fast=True)
+    builder.add_integer_field("mark", indexed=True, fast=True)
+    for field in _VALUES:
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    for field in _TEXTS:
+        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
+    return builder.build()
+
+
+def _teach(index: tantivy.Index) -> None:
+    from agent_journal.search.matching import ANALYZER, analyzer  # noqa: PLC0415
+
+    index.register_tokenizer(ANALYZER, analyzer())
+
+
+def _fill(document: tantivy.Document, entry: Entry) -> int:
+    """Put an entry into a document; how many characters of text it has."""
+    document.add_integer("key", entry.key)
+    document.add_integer("conversation", entry.conversation)
+    document.add_integer("at", entry.at)
+    for field, value in zip(_VALUES, entry[2:6], strict=True):
+        if value:
+            document.add_text(field, as_stored(value))
+    size = 0
+    for field, value in zip(_TEXTS, entry[7:], strict=True):
+        if value:
+            text, humps = prepared(value)
+            document.add_text(field, text)
+            if humps:
+                document.add_text(field, humps)
+            size += len(text)
+    return size
+
+
+def _set_mark(writer: tantivy.IndexWriter, old: int | None, new: int) -> None:
+    import tantivy  # noqa: PLC0415
+
+    if old is not None:
+        writer.delete_documents_by_term("mark", old)
+    mark = tantivy.Document()
+    mark.add_integer("mark", new)
+    writer.add_document(mark)
+
+
+def _meta_state(folder: Path) -> tuple[int, int, int]:
+    """What changes with every commit of whichever process."""
+    try:
+        found = (folder / "meta.json").stat()
+    except OSError as error:
+        raise IndexDamaged(str(folder), "its list of parts is missing") from error
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def _problems(path: Path) -> list[str]:
+    """Each file ends with a checksum of what is before it, in JSON, the length of that, and a number."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[-8:-4], "little")
+    body, footer = data[: -8 - length], data[-8 - length : -8]
+    try:
+        if data[-4:] == _FOOTER_MAGIC and json.loads(footer)["crc"] == zlib.crc32(body):
+            return []
+    except (ValueError, TypeError, KeyError):
+        pass
+    return [f"{path.name}: its checksum is wrong"]
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Whatever fails while the index is read is damage of it."""
+    try:
+        yield
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
+        raise IndexDamaged(str(folder), _first_line(error)) from error
+
+
+@contextmanager
+def _changing(folder: Path) -> Iterator[None]:
+    """Whatever fails while the index is written leaves it as of the last commit."""
+    try:
+        yield
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
+        raise CannotWrite(str(folder), _first_line(error)) from error
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether the index or the disk failed. A panic of Tantivy derives from BaseException alone."""
+    return isinstance(error, _FAILURES) or type(error).__name__ == "PanicException"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).split("\n", 1)[0][:200]

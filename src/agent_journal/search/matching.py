@@ -1,0 +1,181 @@
+"""A query in the index's own terms.
+
+A person's text never reaches a parser of the index: it is cut into words as texts are.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import tantivy
+from tantivy import Filter, Occur, TextAnalyzerBuilder, Tokenizer
+
+from agent_journal.search import words
+from agent_journal.search.query import as_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agent_journal.search.query import Filters, Query, Term
+
+ANALYZER = "words"
+LONGEST_WORD = 72  # bytes, so that a SHA-256 is a word
+
+# What people said counts more than what is called so, what was thought, and what a tool was given or printed.
+WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.4}
+
+_MOST_WORDS = 64  # of one term
+_EXPANSIONS = 50  # words that one prefix stands for
+
+
+class Form(NamedTuple):
+    """Words that stand in a row."""
+
+    words: list[str]
+    prefix: bool  # the last may go on
+
+
+def analyzer() -> tantivy.TextAnalyzer:
+    """How texts and queries are cut into words: runs of letters and digits, folded."""
+    return (
+        TextAnalyzerBuilder(Tokenizer.simple())
+        .filter(Filter.remove_long(LONGEST_WORD))
+        .filter(Filter.lowercase())
+        .filter(Filter.ascii_fold())
+        .build()
+    )
+
+
+class Vocabulary(Protocol):
+    """What words an index has."""
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+
+    def frequency(self, field: str, word: str) -> int:
+        """In how many of them a field has a word."""
+
+    def beginning(self, field: str, prefix: str, most: int) -> list[str]:
+        """The most frequent words of a field that begin so."""
+
+
+class Matcher:
+    """Makes queries for one state of an index."""
+
+    def __init__(self, schema: tantivy.Schema, vocabulary: Vocabulary) -> None:
+        self._schema = schema
+        self._vocabulary = vocabulary
+        self._cut = analyzer().analyze
+
+    def query(self, query: Query) -> tantivy.Query | None:
+        """What finds the entries that are meant; None if nothing can be."""
+        fields = [name for name in WEIGHTS if not query.filters.fields or name in query.filters.fields]
+        sought = filter(None, map(self._forms, query.wanted))
+        wanted = [self._anywhere(forms, fields) for forms in sought]
+        unwanted = self._anywhere(self._forms(query.unwanted), fields)
+        conditions = self._conditions(query.filters)
+        found = [queries for queries in wanted if queries]
+        needed = len(wanted) if query.enough is None else min(max(query.enough, 1), len(wanted))
+        if len(found) < needed or not (wanted or query.unwanted or conditions):
+            return None
+        said = _enough(found, needed) if found else tantivy.Query.exists_query("key")
+        if not unwanted and not conditions:
+            return said
+        clauses = [(Occur.Must, said), *((Occur.MustNot, one) for one in unwanted)]
+        clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
+        return tantivy.Query.boolean_query(clauses)
+
+    def _anywhere(self, forms: Sequence[Form], fields: Sequence[str]) -> list[tantivy.Query]:
+        """What finds one of several forms in one of several fields."""
+        return [found for form in forms for found in self._found(form, fields)]
+
+    def _found(self, form: Form, fields: Sequence[str]) -> Iterator[tantivy.Query]:
+        """What finds a form in each field, weighted.
+
+        The index takes a word for rare, and so for telling, where a field seldom has it. Titles are few, so
+        all words are rare in them; here a word is as rare as it is in all fields together.
+        """
+        whole = form.words[:-1] if form.prefix else form.words
+        counted = {field: [self._vocabulary.frequency(field, word) for word in whole] for field in fields}
+        told = self._told(map(sum, zip(*counted.values(), strict=True)))
+        for field, counts in counted.items():
+            if all(counts):
+                weight = WEIGHTS[field] * (told / self._told(counts) if whole else 1)
+                for found in self._row(field, form):
+                    yield tantivy.Query.boost_query(found, weight)
+
+    def _told(self, frequencies: Iterable[int]) -> float:
+        """How much words tell that are so frequent, as the index reckons it."""
+        count = self._vocabulary.count
+        return sum(log(1 + max(count - each + 0.5, 0.5) / (each + 0.5)) for each in frequencies)
+
+    def _forms(self, terms: Iterable[Term]) -> list[Form]:
+        """All forms in which terms may be written."""
+        return [form for term in terms for form in self._forms_of(term)]
+
+    def _forms_of(self, term: Term) -> list[Form]:
+        """A term as it stands, and as its humps."""
+        text = term.text if term.text.isascii() else words.sought(term.text)
+        cuts = [self._cut(text)]
+        if not term.quoted and text.isascii():
+            cuts.append(self._cut(" ".join(words.humps_of(text))))
+        forms = [Form(cut[:_MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
+        return forms[:1] if forms[:1] == forms[1:] else forms
+
+    def _row(self, field: str, form: Form) -> list[tantivy.Query]:
+        if len(form.words) > 1:
+            make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
+            return [make(self._schema, field, list(form.words))]
+        known = [form.words[0]]
+        if form.prefix:
+            known = self._vocabulary.beginning(field, known[0], _EXPANSIONS)
+        return [tantivy.Query.term_query(self._schema, field, word, "freq") for word in known]
+
+    def _conditions(self, filters: Filters) -> list[tantivy.Query]:
+        conditions = [
+            self._one_of(field, [as_stored(value) for value in values])
+            for field, values in (
+                ("source", filters.sources),
+                ("project", filters.projects),
+                ("model", filters.models),
+                ("role", filters.roles),
+            )
+            if values
+        ]
+        if filters.conversations:
+            conditions.append(self._one_of("conversation", [_stored(key) for key in filters.conversations]))
+        if filters.since is not None or filters.until is not None:
+            conditions.append(self._between(filters.since, filters.until))
+        return conditions
+
+    def _one_of(self, field: str, values: Sequence[str | int]) -> tantivy.Query:
+        return tantivy.Query.term_set_query(self._schema, field, list(values))
+
+    def _between(self, since: int | None, until: int | None) -> tantivy.Query:
+        return tantivy.Query.range_query(
+            self._schema,
+            "at",
+            tantivy.FieldType.Integer,
+            lower_bound=None if since is None else _stored(since),
+            upper_bound=None if until is None else _stored(until - 1),
+        )
+
+
+def _stored(number: int) -> int:
+    """A number as the index can hold one."""
+    return max(-(2**63), min(number, 2**63 - 1))
+
+
+def _enough(found: list[list[tantivy.Query]], needed: int) -> tantivy.Query:
+    """What finds enough of several things. The index is faster at a list of words than at a list of lists."""
+    if len(found) == 1:
+        return _either(found[0])
+    if needed == len(found):
+        return tantivy.Query.boolean_query([(Occur.Must, _either(queries)) for queries in found])
+    return tantivy.Query.boolean_query([(Occur.Should, _either(queries)) for queries in found], needed)
+
+
+def _either(found: list[tantivy.Query]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(Occur.Should, one) for one in found])

@@ -1,0 +1,142 @@
+"""What of a text goes into the index, besides the words that it plainly has.
+
+Words are what letters and digits make between anything else, so `parse_http_header`, `src/http/header.py` and
+`http.header` are found by their parts already. Three things are not, and are prepared here:
+
+* `parseHttpHeader` is one word: its humps are told as words of their own, behind the text.
+* Chinese, Japanese and Korean have no gaps between words: their characters are told in pairs, in place.
+* Base64 and the like have words that nobody looks for: only the head of such a run is kept.
+
+Texts come by the hundred megabytes: all is done by a few passes of C over a text, Python sees what is odd.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import unicodedata
+
+# Between the humps of two names, so that they are no neighbours to a phrase: a letter that nobody writes.
+GAP = "ꙮ"
+
+_BLOB = 256  # characters in a row that could be base64: no word or path is as long
+_WRAPPED = (
+    56  # characters of a line of it at least, where it is broken into lines; they are all of one length
+)
+_HEAD = 64  # characters of it that are kept
+_MOST_HUMPS = 10  # of a name; what has more is a random string
+
+_UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER = b"abcdefghijklmnopqrstuvwxyz"
+_DIGITS = b"0123456789"
+
+
+def _classes(*classes: tuple[bytes, bytes]) -> bytes:
+    """A table that makes one letter of all bytes of a class, and blanks of the others."""
+    table = bytearray(b" " * 256)
+    for letter, members in classes:
+        for member in members:
+            table[member] = letter[0]
+    return bytes(table)
+
+
+_BLOB_CLASS = _classes((b"x", _UPPER + _LOWER + _DIGITS + b"+/=_-"))
+_HUMP_CLASS = _classes((b"A", _UPPER), (b"a", _LOWER), (b"0", _DIGITS))
+_LONG_LINE = b"x" * _WRAPPED
+_BLOBS = re.compile(
+    rf"([A-Za-z0-9+/=_-]{{{_HEAD}}})[A-Za-z0-9+/=_-]{{{_BLOB - _HEAD},}}"
+    rf"|([A-Za-z0-9+/]{{{_WRAPPED}}})[A-Za-z0-9+/]*+"
+    rf"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/]{{{_WRAPPED},}}+){{3,}}+"
+    r"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/=]++)?"
+)
+_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+# Han, kana, bopomofo, hangul, and their half widths; marks that repeat or lengthen belong to the word.
+_PAIRED = re.compile(
+    "[\u3005-\u3007\u3031-\u3035\u303b-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+    "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
+)
+# What one of them begins with in UTF-8; few other characters begin so.
+_NEVER_PAIRED = bytes(set(range(256)) - {*range(0xE3, 0xEE), 0xEF, 0xF0})
+
+
+def prepared(text: str) -> tuple[str, str]:
+    """The text as it is indexed, and the humps of names in it."""
+    raw = text.encode("utf-8", "replace")
+    if not text.isascii():
+        text = _folded(raw)
+        if raw.translate(None, _NEVER_PAIRED):
+            text = _PAIRED.sub(_pairs, text)
+        raw = text.encode()
+    if _LONG_LINE in raw.translate(_BLOB_CLASS):
+        text = _BLOBS.sub(_head, text)
+        raw = text.encode()
+    return text, _humps_within(raw)
+
+
+def _folded(raw: bytes) -> str:
+    """A text with accents where the index can fold them."""
+    text = raw.decode()
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def _pairs(run: re.Match[str]) -> str:
+    """Each character with the next, then the last one: `abc` is `ab bc c`, so that each begins a word."""
+    characters = run[0]
+    return f" {' '.join(map(operator.add, characters, characters[1:]))} {characters[-1]} "
+
+
+def sought(text: str) -> str:
+    """The same for what is looked for: the last character does not stand alone, as more may follow it."""
+    return _PAIRED.sub(_pairs_sought, _folded(text.encode("utf-8", "replace")))
+
+
+def _pairs_sought(run: re.Match[str]) -> str:
+    if len(run[0]) > 1 and not any(map(str.isalnum, run.string[run.end() :])):
+        return f" {' '.join(map(operator.add, run[0], run[0][1:]))} "
+    return _pairs(run)
+
+
+def is_single(word: str) -> bool:
+    """Whether a word is one of the characters told in pairs: it is found by the pairs that it begins."""
+    return len(word) == 1 and _PAIRED.match(word) is not None
+
+
+def _head(blob: re.Match[str]) -> str:
+    return f"{blob[1] or blob[2]} "
+
+
+def _humps_within(raw: bytes) -> str:
+    """The humps of all different names in a text, each name's apart from the others'."""
+    classes = raw.translate(_HUMP_CLASS)
+    names: dict[bytes, None] = {}  # in the order of the text
+    for hump in (b"aA", b"AAa", b"0Aa"):  # dropTable, HTTPServer, base64Encoder; no times as 2001T07
+        at = classes.find(hump)
+        while at >= 0:
+            end = classes.find(b" ", at)
+            if end < 0:
+                end = len(raw)
+            names[raw[classes.rfind(b" ", 0, at) + 1 : end]] = None
+            at = classes.find(hump, end)
+    return GAP.join(map(_known_humps, names)) if names else ""
+
+
+class _Humps(dict[bytes, str]):
+    """The humps of names that were met; the same few thousand come again and again."""
+
+    _MOST = 50_000
+
+    def __missing__(self, name: bytes) -> str:
+        if len(self) >= self._MOST:
+            self.clear()
+        humps = humps_of(name.decode("ascii")) if len(name) < _HEAD else []
+        known = self[name] = f" {' '.join(humps)} " if len(humps) <= _MOST_HUMPS else " "
+        return known
+
+
+_known_humps = _Humps().__getitem__
+
+
+def humps_of(name: str) -> list[str]:
+    """The parts of a name in camel case: `parseHTTPHeader2` is `parse`, `HTTP`, `Header2`."""
+    return _HUMPS.findall(name)

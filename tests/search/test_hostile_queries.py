@@ -1,0 +1,180 @@
+"""Whatever is typed is a query: an answer comes, and no exception."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.query import Filters, Query, Term, parse
+
+TEXTS = [
+    "when to retry a request: parseHttpHeader(text) in src/http/header.py",
+    "私は東京大学に行きました test",
+    "NUL \0 and \ud800 and AND OR NOT text:word [a TO b] (c) ^2 ~1 /re/ \\ {} <>",
+]
+
+HOSTILE = [
+    "",
+    " ",
+    "\0",
+    "a\0b",
+    "\ud800",
+    "\udc80 word",
+    '"',
+    '""',
+    '"""',
+    '"unbalanced',
+    "'",
+    "-",
+    "--",
+    '-"',
+    '-""',
+    "*",
+    "**",
+    "a*",
+    "*a",
+    "OR",
+    "OR OR",
+    "a OR",
+    "OR a",
+    "-OR",
+    "AND NOT OR",
+    "text:word",
+    "key:[0 TO 99]",
+    "mark:1",
+    "(((((((",
+    "a AND (b OR",
+    "/(a+)+$/",
+    "word^1000000",
+    "word~2",
+    "\\",
+    "{!}",
+    "<script>alert(1)</script>",
+    "' OR 1=1; DROP TABLE messages; --",
+    "\u202e\u200b\ufeff",
+    "\U0010ffff",
+    "́",
+    "İ",
+    "ﷺ",
+    "x" * 1_000_000,
+    "x " * 500_000,
+    '"' * 1_000_000,
+    '"' + "x " * 500_000,
+    "- " * 100_000,
+    "東" * 300_000,
+    "-x OR " * 100_000,
+    "aB" * 100_000,
+    "a*b* " * 1000,
+    "_" * 100_000,
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    index = Index.open(Path(tmp_path_factory.mktemp("hostile")) / "words")
+    index.add(Entry(key, 1, "user", "one", "/p", "m", key, text=text) for key, text in enumerate(TEXTS, 1))
+    index.commit(len(TEXTS))
+    return index
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile(index: Index, text: str) -> None:
+    index.search(parse(text), limit=10)
+    index.search(parse(text, Filters(sources=(text,), fields=("tool", text))), limit=10)
+
+
+@given(st.text())
+@settings(deadline=None)
+def test_any_text(index: Index, text: str) -> None:
+    index.search(parse(text), limit=10)
+
+
+WORDS = [
+    "retry",
+    "parse",
+    "HttpHeader",
+    "東京",
+    "大",
+    "header.py",
+    "tes",
+    "é",
+    "\0",
+    "\ud800",
+    "OR",
+    "text:",
+    "TO",
+]
+PIECES = st.sampled_from([*WORDS, *" \"-*:/_()[]^~\\{}\n'1"])
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+@settings(deadline=None, max_examples=300)
+def test_any_grammar(index: Index, text: str) -> None:
+    assert len(index.search(parse(text), limit=10)) <= len(TEXTS)
+
+
+TERMS = st.builds(Term, st.text(), quoted=st.booleans(), prefix=st.booleans())
+NAMES = st.lists(st.text(max_size=9), max_size=2).map(tuple)
+CONVERSATIONS = st.lists(st.integers(), max_size=2).map(tuple)
+MOMENTS = st.none() | st.integers()
+
+
+@given(
+    st.builds(
+        Query,
+        st.lists(st.lists(TERMS, max_size=3).map(tuple), max_size=4).map(tuple),
+        st.lists(TERMS, max_size=3).map(tuple),
+        st.builds(Filters, NAMES, NAMES, NAMES, NAMES, MOMENTS, MOMENTS, CONVERSATIONS),
+        st.none() | st.integers(),
+    )
+)
+@settings(deadline=None)
+def test_any_query(index: Index, query: Query) -> None:
+    """Also one that nobody can type, from a program."""
+    index.search(query, limit=10)
+
+
+@pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (2**62, 0), (5, 2**62), (2**100, 2**100)])
+def test_any_page(index: Index, limit: int, offset: int) -> None:
+    index.search(parse("retry"), limit=limit, offset=offset)
+
+
+@given(st.text(), st.sampled_from(["retry", "東京大学", "parseHttpHeader", '"to retry"']))
+@settings(deadline=None)
+def test_what_is_unwanted_only_takes_away(index: Index, text: str, word: str) -> None:
+    query = parse(text)
+    less = Query(query.wanted, (*query.unwanted, *(term for group in parse(word).wanted for term in group)))
+    if query.wanted:
+        all_of_them = {hit.key for hit in index.search(query, limit=10)}
+        assert {hit.key for hit in index.search(less, limit=10)} <= all_of_them
+
+
+@given(st.text(min_size=1))
+@settings(deadline=None)
+def test_reading_a_query_is_the_same_every_time(text: str) -> None:
+    assert parse(text) == parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        ("two words", ((Term("two"),), (Term("words"),)), ()),
+        ("two two", ((Term("two"),),), ()),
+        ('"a phrase" word', ((Term("a phrase", quoted=True),), (Term("word"),)), ()),
+        ('say "not closed', ((Term("say"),), (Term("not closed", quoted=True),)), ()),
+        ("this -that", ((Term("this"),),), (Term("that"),)),
+        ('-"this one"', (), (Term("this one", quoted=True),)),
+        ("a-b", ((Term("a-b"),),), ()),
+        ("pre*", ((Term("pre", prefix=True),),), ()),
+        ("this OR that other", ((Term("this"), Term("that")), (Term("other"),)), ()),
+        ("OR this", ((Term("OR"),), (Term("this"),)), ()),
+        ("this or that", ((Term("this"),), (Term("or"),), (Term("that"),)), ()),
+        ("– ... !", (), ()),
+    ],
+)
+def test_parse(text: str, wanted: tuple[tuple[Term, ...], ...], unwanted: tuple[Term, ...]) -> None:
+    assert parse(text) == Query(wanted, unwanted)

@@ -1,0 +1,286 @@
+"""The index of words, on disk as it is in use."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_journal.errors import IndexDamaged, IndexInUse
+from agent_journal.search.folder import discard
+from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.query import Filters, parse
+
+NONE = Filters()
+
+
+def entry(
+    key: int,
+    text: str = "",
+    *,
+    conversation: int = 1,
+    role: str = "user",
+    source: str = "one",
+    project: str = "/p",
+    model: str = "m",
+    at: int = 0,
+    thinking: str = "",
+    tool: str = "",
+    title: str = "",
+) -> Entry:
+    return Entry(
+        key,
+        conversation,
+        role,
+        source,
+        project,
+        model,
+        at,
+        text=text,
+        thinking=thinking,
+        tool=tool,
+        title=title,
+    )
+
+
+def found(index: Index, text: str, filters: Filters = NONE) -> list[int]:
+    return [hit.key for hit in index.search(parse(text, filters), limit=20)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "journal" / "words"
+
+
+def filled(folder: Path, *texts: str) -> Index:
+    index = Index.open(folder)
+    index.add(entry(key, text) for key, text in enumerate(texts, 1))
+    index.commit(len(texts))
+    return index
+
+
+FINDS = [
+    ("retry", "when to Retry a request"),
+    ("request when", "when to retry a request"),
+    ('"retry a request"', "when to retry a request"),
+    ("http_header", "def parse_http_header(text):"),
+    ("http_header", "function parseHttpHeader(text)"),
+    ("parse_http_header", "function parseHttpHeader(text)"),
+    ("UserAccount", "select * from user_account"),
+    ("user_account", "class UserAccount:"),
+    ("useraccount", "class UserAccount:"),
+    ("account", "class UserAccount:"),
+    ("user", "class UserAccount:"),
+    ("server", "a HTTPServer that listens"),
+    ("encoder", "new Base64Encoder()"),
+    ("http/header.py", "in src/http/header.py line 3"),
+    ("src/http/header.py", "in ./src/http/header.py:3"),
+    ("header", "in src/http/header.py line 3"),
+    ("os.path.join", "call os.path.join(a, b)"),
+    ("path", "call os.path.join(a, b)"),
+    ("TypeError: 'NoneType' object is not iterable", "TypeError: 'NoneType' object is not iterable\n"),
+    ("cafe", "ein Café in Zürich"),
+    ("CAFÉ zurich", "ein Café in Zürich"),
+    ("cafe\u0301", "ein Café"),
+    ("Café", "ein Cafe\u0301"),
+    ("東京", "私は東京大学に行きました"),
+    ("大学", "私は東京大学に行きました"),
+    ("東京大学", "私は東京大学に行きました"),
+    ("京", "私は東京大学に行きました"),
+    ("た", "私は東京大学に行きました"),
+    ("数据库", "请检查数据库连接"),
+    ("连接", "请检查数据库连接test失败"),
+    ("test", "请检查数据库连接test失败"),
+    ("连接test", "请检查数据库连接test失败"),
+    ("데이터", "데이터베이스 연결"),
+    ("привет", "Привет, мир"),
+    ("holst*", "the Holsteiner"),
+    ("parse_ht*", "def parse_http_header(text):"),
+    ("rare OR missing", "a rare word"),
+    ("“retry a request”", "when to retry a request"),
+    ("4f2a9c0e1b7d4f2a9c0e1b7d4f2a9c0e1b7d4f2a", "at 4f2a9c0e1b7d4f2a9c0e1b7d4f2a9c0e1b7d4f2a"),
+    ("bad\udc80bytes", "some bad\udc80bytes here"),
+    ("after", "x" * 3000 + " after"),
+]
+
+
+@pytest.mark.parametrize(("query", "text"), FINDS)
+def test_finds(folder: Path, query: str, text: str) -> None:
+    index = filled(folder, "nothing of the kind", text, "something else")
+    assert [2] == found(index, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ('"request retry"', "when to retry a request"),
+        ("retry missing", "when to retry a request"),
+        ("retry -request", "when to retry a request"),
+        ('retry -"a request"', "when to retry a request"),
+        ("UserAccount", "getUser, AccountInfo"),  # the humps of two names are no neighbours
+        ('"text parse"', "parseHttp(text)"),
+        ("header_http", "parse_http_header"),
+        ("京東", "私は東京大学に行きました"),
+        ("", "anything"),
+        ("- * \" ' --", "anything"),
+    ],
+)
+def test_does_not_find(folder: Path, query: str, text: str) -> None:
+    assert [] == found(filled(folder, text), query)
+
+
+def test_what_people_said_comes_before_what_tools_printed(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add(
+        [
+            entry(1, tool="the deadline is fixed"),
+            entry(2, thinking="the deadline is fixed"),
+            entry(3, title="the deadline is fixed"),
+            entry(4, "the deadline is fixed"),
+        ]
+    )
+    index.commit(4)
+    assert [4, 3, 2, 1] == found(index, "deadline")
+    assert [2, 1] == found(index, "deadline", Filters(fields=("thinking", "tool")))
+    assert [4, 3, 2, 1] == found(index, '"deadline is fixed"')
+
+
+def test_a_word_is_no_rarer_in_titles_because_titles_are_few(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add(entry(key, f"the deadline of {key} is near") for key in range(1, 50))
+    index.add([entry(50, title="the deadline"), entry(51, tool="deadline")])
+    index.add(entry(key, tool=f"error {key} in a line of a log") for key in range(52, 90))
+    index.commit(89)
+    assert {50, 51}.isdisjoint(found(index, "deadline"))
+    assert [51] == found(index, "deadline", Filters(fields=("tool",)))
+
+
+def test_a_pasted_message_is_found_though_a_part_of_it_reads_otherwise(folder: Path) -> None:
+    text = "2026-03-01 ERROR worker 17: could not connect to the database server on port 5432: time is up"
+    index = filled(folder, text, "could not connect", "the server is at the port of the database")
+    assert [1] == found(index, text.replace("17", "99").replace("03-01", "04-02"))
+    assert [] == found(index, "could not connect to port 99")
+
+
+@pytest.mark.parametrize(
+    ("filters", "keys"),
+    [
+        (Filters(sources=("two",)), {2}),
+        (Filters(sources=("one", "two")), {1, 2, 3}),
+        (Filters(projects=("/q",)), {3}),
+        (Filters(models=("n",)), {1}),
+        (Filters(roles=("assistant",)), {2}),
+        (Filters(since=20), {2, 3}),
+        (Filters(until=20), {1}),
+        (Filters(since=10, until=30), {1, 2}),
+        (Filters(conversations=(7,)), {3}),
+        (Filters(sources=("none",)), set()),
+    ],
+)
+def test_filters(folder: Path, filters: Filters, keys: set[int]) -> None:
+    index = Index.open(folder)
+    index.add(
+        [
+            entry(1, "word", at=10, model="n"),
+            entry(2, "word", at=20, source="two", role="assistant"),
+            entry(3, "word", at=30, project="/q", conversation=7),
+        ]
+    )
+    index.commit(3)
+    assert keys == set(found(index, "word", filters))
+    assert keys == set(found(index, "-other", filters))
+    assert keys == set(found(index, "", filters))
+
+
+def test_removed_is_not_found(folder: Path) -> None:
+    index = filled(folder, "one word", "two word")
+    assert not index.has_leftovers
+    index.remove([1])
+    assert {1, 2} == set(found(index, "word"))
+    index.commit(2)
+    assert [2] == found(index, "word")
+    assert index.count == 1
+
+
+def test_is_there_when_opened_again(folder: Path) -> None:
+    with filled(folder, "one word", "two word"):
+        pass
+    index = Index.open(folder)
+    assert (index.upto, index.count) == (2, 2)
+    assert {1, 2} == set(found(index, "word"))
+    assert index.check() == []
+
+
+def test_what_is_not_committed_is_gone_and_comes_again_once(folder: Path) -> None:
+    with filled(folder, "one word") as index:
+        index.add([entry(2, "two word")])
+        assert index._writer is not None
+        index._drain(index._writer)  # as it happens by itself when much waits: on disk, and not counted
+    index = Index.open(folder)
+    assert index.upto == 1
+    index.add([entry(2, "two word")])
+    index.commit(2)
+    assert index.count == 2
+    assert {1, 2} == set(found(index, "word"))
+
+
+def test_reads_while_another_writes(folder: Path) -> None:
+    with filled(folder, "one word") as writer:
+        reader = Index.open(folder, make=False)
+        writer.add([entry(2, "two word")])
+        assert [1] == found(reader, "word")
+        writer.commit(2)
+        assert {1, 2} == set(found(reader, "word"))
+        with pytest.raises(IndexInUse):
+            reader.add([entry(3, "three")])
+    reader.add([entry(3, "three")])
+    reader.commit(3)
+    assert (reader.upto, reader.count) == (3, 3)
+
+
+def test_is_of_one_journal(folder: Path) -> None:
+    Index.open(folder, journal="mine").close()
+    assert Index.open(folder, journal="mine").journal == "mine"
+    with pytest.raises(IndexDamaged, match="another journal"):
+        Index.open(folder, journal="theirs")
+
+
+def test_is_not_made_when_only_looked_for(folder: Path) -> None:
+    with pytest.raises(IndexDamaged, match="there is none"):
+        Index.open(folder, make=False)
+    assert not folder.exists()
+
+
+def test_keeps_to_its_owner(folder: Path) -> None:
+    with filled(folder, "a word"):
+        pass
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+def test_pages_follow_each_other(folder: Path) -> None:
+    index = filled(folder, *["same word"] * 30)
+    pages = [index.search(parse("word"), limit=7, offset=offset) for offset in range(0, 35, 7)]
+    keys = [hit.key for page in pages for hit in page]
+    assert sorted(keys) == list(range(1, 31))
+
+
+def test_holds_no_text(folder: Path) -> None:
+    with filled(folder, "an unmistakable sentence about lighthouses"):
+        pass
+    assert not any(b"unmistakable sentence" in path.read_bytes() for path in folder.iterdir())
+
+
+def test_discarded_is_gone(folder: Path) -> None:
+    filled(folder, "word").close()
+    discard(folder)
+    assert Index.open(folder).count == 0
+
+
+def test_importing_search_does_not_import_the_index() -> None:
+    code = "import sys; from agent_journal.search import lexical, query; print('tantivy' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "False"
