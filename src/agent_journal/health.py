@@ -1,0 +1,227 @@
+"""Whether a journal, and what it is made from, is in good order, and what to do where it is not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import archive, indexing, journal, readers, survey
+from agent_journal.archive.lock import Lock
+from agent_journal.archive.sqlite import engine
+from agent_journal.archive.store import Status
+from agent_journal.config import FILE_NAME, load
+from agent_journal.errors import AgentJournalError, BadConfig
+from agent_journal.homes.retention import deleting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from agent_journal.archive import Archive
+    from agent_journal.config import Config
+    from agent_journal.readers import Retention
+    from agent_journal.survey import Histories, Survey
+
+_DAY_NS = 86_400 * 10**9
+# So many days before a tool deletes something that is not archived, a person should act.
+_IN_TIME = 7
+# Who keeps histories for so many days keeps them.
+_FOR_GOOD = 3650
+# Less free space than this is trouble, whatever is to be imported.
+_LEAST_FREE = 256 << 20
+_MOST_NAMED = 3
+# Programs that copy single files of a folder to other machines while they are written, and bring others back.
+_CARRIERS = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud")
+
+
+class Finding(msgspec.Struct, kw_only=True):
+    """Something that was looked at."""
+
+    topic: str
+    says: str
+    act: str = ""
+    """What a person should do; empty if all is well."""
+    data: dict[str, Any] = {}
+
+
+def findings(home: Path, environ: Mapping[str, str], here: str, now_ns: int) -> Iterator[Finding]:
+    """Everything that was looked at, in the order in which a person wants to know it."""
+    try:
+        config = load(home, environ)
+        yield _config(home)
+    except BadConfig as error:
+        yield Finding(topic="config", says=str(error), act="mend it; until then nothing else can run")
+        config = load(home / "no-such-folder", {k: v for k, v in environ.items() if not k.startswith("AJ_")})
+        config = msgspec.structs.replace(config, home=home)
+    kept, trouble = _opened(home)
+    try:
+        seen = survey.taken(config, environ, here, kept)
+        yield from _sources(seen)
+        yield from _retention(seen, environ, now_ns)
+        yield trouble or _journal(kept, config)
+        if kept is not None:
+            yield _index(kept, config)
+        yield from _around(config, seen)
+    finally:
+        if kept is not None:
+            kept.close()
+
+
+def _config(home: Path) -> Finding:
+    path = home / FILE_NAME
+    return Finding(topic="config", says=f"{path}" if path.exists() else "none; everything is as by default")
+
+
+def _opened(home: Path) -> tuple[Archive | None, Finding | None]:
+    if not archive.exists(home):
+        says = f"there is none in {home} yet"
+        return None, Finding(topic="journal", says=f"{says}; 'aj sync' makes it, 'aj demo' shows one")
+    try:
+        return archive.open_to_read(home), None
+    except AgentJournalError as error:
+        return None, Finding(topic="journal", says=str(error), act="see docs/archive.md, 'When it breaks'")
+
+
+def _sources(seen: Survey) -> Iterator[Finding]:
+    for each in seen.by_source.values():
+        if each.files or each.moved_by:
+            yield Finding(topic="source", says=_said(each), data=msgspec.to_builtins(each))
+    if not any(each.files for each in seen.by_source.values()):
+        yield Finding(topic="source", says="no history was found; 'aj formats' lists what is known")
+    for note in seen.notes[:_MOST_NAMED]:
+        yield Finding(topic="source", says=str(note))
+
+
+def _said(each: Histories) -> str:
+    moved = f" (moved by {', '.join(each.moved_by)})" if each.moved_by else ""
+    if not each.files:
+        return f"{each.title}: nothing was found{moved}"
+    new = f", {each.new_files:,} not archived as they are now" if each.new_files else ""
+    homes = ", ".join(each.homes)
+    return f"{each.title}: {_files(each.files)}, {each.bytes / 1e6:,.1f} MB in {homes}{moved}{new}"
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _retention(seen: Survey, environ: Mapping[str, str], now_ns: int) -> Iterator[Finding]:
+    for name, reader in readers.discover().items():
+        rule, each = reader.INFO.retention, seen.by_source[name]
+        if rule is not None and each.files:
+            yield _one_retention(reader.INFO.title, rule, each, environ, now_ns)
+
+
+def _one_retention(
+    title: str, rule: Retention, each: Histories, environ: Mapping[str, str], now_ns: int
+) -> Finding:
+    holds = deleting(rule, environ)
+    data = {**holds._asdict(), "source": each.source, "key": rule.key, "advice": rule.advice}
+    by = f"{rule.key} is settled" if holds.is_settled else "its default"
+    if holds.trouble:
+        says = f"{title}: {holds.file} cannot be read ({holds.trouble}), so it may delete as by default"
+        return Finding(topic="retention", says=says, data=data, act=f"mend {holds.file}")
+    if holds.days is None and holds.most is None:
+        return Finding(topic="retention", says=f"{title} deletes nothing ({by})", data=data)
+    if not holds.days and holds.most is None:
+        act = f"write {rule.advice} into {holds.file}"
+        return Finding(topic="retention", says=f"{title} keeps no histories ({by})", data=data, act=act)
+    limits = [
+        f"after {holds.days:,g} days" if holds.days is not None else "",
+        f"all but {holds.most:,}" if holds.most is not None else "",
+    ]
+    says = f"{title} deletes its histories {', '.join(filter(None, limits))} ({by})"
+    if holds.most is not None or (holds.days or 0) < _FOR_GOOD:
+        says += f"; {rule.advice} in {holds.file} keeps them"
+    return Finding(topic="retention", says=says, data=data, act=_in_danger(each, holds.days, now_ns))
+
+
+def _in_danger(each: Histories, days: float | None, now_ns: int) -> str:
+    """What to do if something that is not archived is about to be deleted."""
+    if days is None or not each.new_files:
+        return ""
+    left = days - (now_ns - each.oldest_new) / _DAY_NS
+    if left > _IN_TIME:
+        return ""
+    return f"{_files(each.new_files)} not archived, and the oldest may go any day: run 'aj sync'"
+
+
+def _journal(kept: Archive | None, config: Config) -> Finding:
+    if kept is None:
+        return Finding(topic="journal", says=str(config.home))
+    counts = kept.store.counts()
+    troubled = sum(row.status in {Status.UNREADABLE, Status.PARTLY} for row in kept.store.sources())
+    says = f"{config.home}: {counts.messages:,} messages from {_files(counts.sources)}"
+    if counts.missing:
+        says += f", {counts.missing:,} of them gone from disk and kept"
+    if troubled:
+        says += f"; {troubled:,} could not be read whole ('aj status --problems')"
+    return Finding(topic="journal", says=says, data={"home": str(config.home)})
+
+
+def _index(kept: Archive, config: Config) -> Finding:
+    state = indexing.state(kept, config)
+    if state["whole"]:
+        return Finding(topic="index", says=f"it has all {state['entries']:,} entries", data=state)
+    if state["problem"]:
+        return Finding(topic="index", says=state["problem"], act="run 'aj reindex'", data=state)
+    return Finding(topic="index", says="it lacks what came last", act="run 'aj sync'", data=state)
+
+
+def _around(config: Config, seen: Survey) -> Iterator[Finding]:
+    """The machine: who may read the files, how much room there is, who writes, and what with."""
+    if archive.exists(config.home):
+        yield _permissions(config)
+    yield _space(config, seen)
+    owner = Lock(config.home / archive.LOCK).owner()
+    says = "nobody is writing" if owner is None else f"another aj is writing now{owner}"
+    yield Finding(topic="lock", says=says)
+    version, is_safe = engine()
+    act = "" if is_safe else "upgrade apsw ('pip install -U apsw'): this version can damage a database"
+    yield Finding(topic="sqlite", says=f"SQLite {version}", act=act, data={"version": version})
+    carrier = next((word for word in _CARRIERS if word in str(config.home).lower()), None)
+    if carrier is not None:
+        says = f"the journal lies in a folder that {carrier} may copy while it is written"
+        yield Finding(topic="place", says=says, act="move it elsewhere, and share copies by 'aj backup'")
+
+
+def _permissions(config: Config) -> Finding:
+    """Files are for their owner alone. On Windows the folder's owner is all that there is to say."""
+    if os.name == "nt":
+        return Finding(topic="permissions", says="as those of the folder")
+    places = [
+        config.home,
+        *(path for name in (archive.VAULT, "index") for path in (config.home / name).rglob("*")),
+    ]
+    places += [config.home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
+    loose = sorted({str(path) for path in places if _is_loose(path)})
+    if not loose:
+        return Finding(topic="permissions", says="only you can read the journal")
+    says = f"others may read {', '.join(loose[:_MOST_NAMED])}"
+    says += f" and {len(loose) - _MOST_NAMED:,} more" if len(loose) > _MOST_NAMED else ""
+    return Finding(
+        topic="permissions", says=says, act=f"chmod -R go-rwx {config.home}", data={"loose": loose}
+    )
+
+
+def _is_loose(path: Path) -> bool:
+    try:
+        return bool(stat.S_IMODE(path.lstat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO))
+    except OSError:
+        return False
+
+
+def _space(config: Config, seen: Survey) -> Finding:
+    place = config.home
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    parts = journal.disk(config)
+    needed = max(seen.new_bytes, _LEAST_FREE)
+    says = f"the journal takes {sum(parts.values()) / 1e6:,.1f} MB, {free / 1e9:,.1f} GB are free"
+    act = f"free some: {needed / 1e6:,.0f} MB are needed for what is to come" if free < needed else ""
+    return Finding(topic="disk", says=says, act=act, data={"free": free, **parts})

@@ -1,0 +1,317 @@
+"""The one sink for what people read: nothing from a transcript can move the cursor, hide or reorder text.
+
+What comes from a source is given as text and never carries a style; a style is said beside the text, as a
+pair, and becomes an escape sequence only here and only on a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # asking for help imports neither typing nor re: they take longer than the rest
+if TYPE_CHECKING:
+    import re
+    from typing import Any, Literal, TextIO, TypeAlias
+
+    from agent_journal.terminal.progress_line import ProgressLine
+
+    Style: TypeAlias = Literal["strong", "dim", "user", "assistant", "system", "tool", "good", "bad"]
+    Piece: TypeAlias = str | tuple[Style, str]
+
+in_the_way: list[ProgressLine] = []
+"""Lines that tell how far something is: they go away while something else is said."""
+
+_STYLES: dict[Style, str] = {
+    "strong": "1",
+    "dim": "2",
+    "user": "1;36",
+    "assistant": "1;32",
+    "system": "1;33",
+    "tool": "1;35",
+    "good": "32",
+    "bad": "31",
+}
+# C0 without tab and newline, DEL, C1; what is invisible; what reorders; what separates lines and paragraphs;
+# halves of characters, as names of files that are no UTF-8 have them; tags, which spell text that none sees.
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_INVISIBLE = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff\ud800-\udfff"
+)
+# Persian and the scripts of India are not written without joiners, and families of emoji are joined by one.
+_JOINERS = "\u200c\u200d"
+_JOINED_SCRIPTS = (
+    "\u0620-\u065f\u066e-\u06d3\u06fa-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff\u1000-\u109f"
+)
+_PICTURES = "\xa9\xae\u203c\u2049\u2100-\u214f\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+# One selector says how the character before it is drawn: an emoji in colour, an ideograph in its old form.
+_SELECTORS = "\ufe00-\ufe0f"
+_OF_IDEOGRAPHS = "\U000e0100-\U000e01ef"
+_IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Patterns as text: each is compiled when it is first needed, as that takes longer than most of a start.
+_UNSAFE = f"[{_CONTROLS}{_INVISIBLE}]+"
+_DOUBTFUL = f"[{_JOINERS}{_SELECTORS}{_OF_IDEOGRAPHS}]"
+_ALONE = f"(?![{_SELECTORS}{_OF_IDEOGRAPHS}])"
+# Characters that are seen by what they do to those around them.
+_HARMLESS = (
+    f"(?<=[{_JOINED_SCRIPTS}])[{_JOINERS}](?=[{_JOINED_SCRIPTS}])"
+    f"|(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}][{_SELECTORS}]))\u200d(?=[{_PICTURES}])"
+    f"|(?<=[{_PICTURES}])[{_SELECTORS}]{_ALONE}"
+    "|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+    f"|(?<=[{_IDEOGRAPHS}])[{_SELECTORS}{_OF_IDEOGRAPHS}]{_ALONE}"
+)
+
+
+def safe(text: str) -> str:
+    """The text with every character that could mislead shown as an escape; lines and tabs stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text  # nearly always
+    import re  # noqa: PLC0415
+
+    shown = re.sub(_UNSAFE, _shown, text)
+    return shown if shown.isascii() else re.sub(_DOUBTFUL, _shown_if_doubtful, shown)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, safe."""
+    return safe(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def quoted(text: str) -> str:
+    """A name in quotes, on one line."""
+    return f"'{one_line(text)}'"
+
+
+def _shown(match: re.Match[str]) -> str:
+    return "".join(map(_ESCAPES.__getitem__, match[0]))
+
+
+def _shown_if_doubtful(match: re.Match[str]) -> str:
+    import re  # noqa: PLC0415
+
+    if re.compile(_HARMLESS).match(match.string, match.start()):
+        return match[0]
+    return _ESCAPES[match[0]]
+
+
+class _Escapes(dict[str, str]):
+    """Each character as an escape, made when it is first met."""
+
+    def __missing__(self, character: str) -> str:
+        code = ord(character)
+        form = "\\x{:02x}" if code < 0x100 else "\\u{:04x}" if code < 0x10000 else "\\U{:08x}"  # noqa: PLR2004
+        self[character] = escape = form.format(code)
+        return escape
+
+
+_ESCAPES = _Escapes({"\r": "\\r"})
+
+
+def _on_one_line(piece: Piece) -> Piece:
+    if isinstance(piece, str):
+        return piece.replace("\n", "\\n")
+    style, text = piece
+    return style, text.replace("\n", "\\n")
+
+
+class Sink:
+    """A stream that people read.
+
+    `width` is that of the terminal in columns, or None where there is none; `colour` is whether styles show.
+    """
+
+    def __init__(self, stream: TextIO, *, colour: bool = False, width: int | None = None) -> None:
+        self.colour = colour
+        self.width = width
+        self._stream = stream
+        self._encoding = stream.encoding or "utf-8"  # one without takes text as it is
+        self._takes_all = self._encoding.lower().replace("-", "") == "utf8"
+
+    def write(self, *pieces: Piece) -> None:
+        """Put pieces one after the other; those of several lines stay so."""
+        self._put(self.drawn(*pieces))
+
+    def line(self, *pieces: Piece) -> None:
+        """Put pieces one after the other on one line: no name and no title can begin another."""
+        self._put(self.drawn(*map(_on_one_line, pieces), "\n"))
+
+    def drawn(self, *pieces: Piece) -> str:
+        """What the stream is sent for pieces."""
+        text = "".join(map(self._styled, pieces))
+        return (
+            text
+            if self._takes_all
+            else text.encode(self._encoding, "backslashreplace").decode(self._encoding)
+        )
+
+    def _styled(self, piece: Piece) -> str:
+        if isinstance(piece, str):
+            return safe(piece)
+        style, text = piece
+        if not self.colour or not text:
+            return safe(text)
+        # Line by line: a pager that scrolls back forgets what a line above has begun.
+        begin, end = f"\x1b[{_STYLES[style]}m", "\x1b[0m"
+        return "\n".join(f"{begin}{line}{end}" if line else "" for line in safe(text).split("\n"))
+
+    def _put(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+        except BrokenPipeError:
+            raise  # whoever read it has seen enough
+        except OSError as error:
+            from agent_journal.errors import CannotWrite  # noqa: PLC0415
+
+            raise CannotWrite("standard output", _reason(error)) from error
+
+
+def sink_of(stream: TextIO) -> Sink:
+    """The sink of a stream, with colours if it is a terminal that has them and nobody minds."""
+    on_terminal = is_terminal(stream)
+    return Sink(
+        stream, colour=on_terminal and _wants_colour(), width=_width_of(stream) if on_terminal else None
+    )
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person looks at it now."""
+    return stream.isatty()
+
+
+def is_plain() -> bool:
+    """Whether the terminal can only print: no colours, no pager, no line that is written over."""
+    return os.environ.get("TERM", "") == "dumb"
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR") or is_plain():
+        return False
+    # The old console of Windows prints escape sequences as they are; its successor says who it is.
+    return os.name != "nt" or "WT_SESSION" in os.environ or "TERM" in os.environ
+
+
+def _width_of(stream: TextIO) -> int:
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isascii() and stated.isdigit() and int(stated[:9]) > 0:
+        return int(stated[:9])
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def out() -> Sink:
+    """Standard output, for people."""
+    _make_room()
+    return sink_of(sys.stdout)
+
+
+def show(*pieces: Piece) -> None:
+    """One line on standard output."""
+    out().line(*pieces)
+
+
+def show_text(text: str) -> None:
+    """Several lines on standard output."""
+    out().write(text, "\n")
+
+
+def show_json(value: Any) -> None:
+    """A value on standard output as one line of JSON, which is ASCII without control characters."""
+    import json  # noqa: PLC0415 (only where it is asked for)
+
+    import msgspec  # noqa: PLC0415
+
+    _make_room()
+    # JSON lets DEL stand as it is.
+    line = json.dumps(msgspec.to_builtins(value)).replace("\x7f", "\\u007f")
+    sys.stdout.write(f"{line}\n")
+
+
+def flush() -> None:
+    """Let what was shown so far be read now, also where no terminal is."""
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """One line on standard error."""
+    _make_room()
+    try:
+        sys.stderr.write(sink_of(sys.stderr).drawn(one_line(text), "\n"))
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)  # nobody is there to be told
+
+
+def _make_room() -> None:
+    for line in in_the_way:
+        line.clear()
+
+
+def agreed(question: str) -> bool:
+    """Whether the person says yes; whoever cannot be asked does not."""
+    _make_room()
+    try:
+        sys.stderr.write(sink_of(sys.stderr).drawn(one_line(question), " [y/N] "))
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    except (OSError, ValueError):
+        return False
+
+
+def progress(total: int | None = None, unit: str = "") -> ProgressLine:
+    """A line on standard error that tells how far something is, on a terminal only; gone at the end."""
+    from agent_journal.terminal.progress_line import ProgressLine  # noqa: PLC0415 (few need it)
+
+    return ProgressLine(sys.stderr, total, unit)
+
+
+def prepare() -> None:
+    """Give standard streams that were closed before the start something to fail at.
+
+    Otherwise the next file that is opened would take their place, and be written into.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # Opened for what it is not used for; only that nothing can be said is no failure.
+            mode = os.O_RDONLY if name == "stdout" else os.O_WRONLY
+            if (opened := os.open(os.devnull, mode)) != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            stream = open(number, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            setattr(sys, name, stream)
+
+
+def tell(text: str) -> int:
+    """Show all that there is to show; the exit code."""
+    return settle(0, sink_of(sys.stdout).drawn(text, "\n"))
+
+
+def settle(code: int, rest: str = "") -> int:
+    """Let everything that was shown arrive; the exit code, which is a failure if it could not."""
+    try:
+        sys.stdout.write(rest)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)  # whoever read it has seen enough
+    except OSError as error:
+        _silence(sys.stdout)
+        if not code:  # otherwise it has been told
+            say(f"aj: cannot write standard output: {_reason(error)}")
+        return code or 1
+    return code
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _silence(stream: TextIO) -> None:
+    """Let nothing more be written, also not what the end of the process would flush."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return

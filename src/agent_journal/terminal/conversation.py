@@ -1,0 +1,308 @@
+"""A conversation for people: who said what and when, with all that is not talk folded away."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal import times, transforms, tree
+from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
+from agent_journal.terminal import one_line
+from agent_journal.terminal.forks import (
+    branch_by_branch,
+    leaf_after,
+    message_called,
+    others,
+    said_after,
+    speaks,
+)
+from agent_journal.terminal.header import header
+from agent_journal.terminal.measure import count, cut
+from agent_journal.terminal.moments import clock, day
+from agent_journal.terminal.parts import Folding, compact, lines_of
+from agent_journal.terminal.view import OURS, View, is_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent_journal.model import Conversation, Part, Role
+    from agent_journal.terminal import Sink
+    from agent_journal.terminal.view import Line
+    from agent_journal.tree import Entry
+
+# Somebody who goes on speaking is named again after so long.
+_PAUSE_MS = 5 * 60 * 1000
+_BRANCHES_NAMED = 3
+
+
+def show_conversation(
+    conversation: Conversation,
+    sink: Sink,
+    view: View,
+    *,
+    source_title: str | None = None,
+    subagents: Sequence[tuple[str, str | None]] = (),
+) -> None:
+    """Print a conversation as it is read, line by line.
+
+    `subagents` are ids and titles of conversations that this one started.
+    """
+    for line in lines(conversation, view, sink.width, source_title=source_title, subagents=subagents):
+        sink.write(*line, "\n")
+
+
+def lines(
+    conversation: Conversation,
+    view: View,
+    columns: int | None = None,
+    *,
+    source_title: str | None = None,
+    subagents: Sequence[tuple[str, str | None]] = (),
+) -> Iterator[Line]:
+    """The lines of a conversation, for a terminal of so many columns or for none."""
+    message_id = message_called(conversation, view.message) if view.message is not None else None
+    branch = transforms.branch(conversation, _wanted(conversation, view, message_id))
+    yield from header(conversation, branch, source_title, subagents)
+    yield from _Reading(conversation, branch, view, columns, message_id).lines()
+
+
+def _wanted(conversation: Conversation, view: View, message_id: str | None) -> str:
+    if message_id is not None:
+        return leaf_after(conversation, message_id)
+    return view.branch if view.branch in {"head", "all"} else message_called(conversation, view.branch)
+
+
+class _Head(NamedTuple):
+    """Who speaks, as far as a change is told."""
+
+    role: Role
+    model: str | None
+    is_wanted: bool
+    is_hidden: bool
+    is_aside: bool
+
+
+def _answer_of(entry: Entry) -> str:
+    """What it is told as a part of: messages of one response are one."""
+    return (entry.response_id if isinstance(entry, Message) else None) or entry.id
+
+
+def _place_of(message: Message | None) -> str:
+    if message is None:
+        return "another beginning"
+    words = cut(one_line(" ".join(tree.plain_text(message)[:400].split())), 40)
+    told = f" “{words}”" if words else ""
+    return f"another branch, after {message.role} {clock(message.at)}{told}"
+
+
+class _Reading:
+    """The place in a timeline that is being shown, and what was shown last."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        branch: Conversation,
+        view: View,
+        columns: int | None,
+        message_id: str | None,
+    ) -> None:
+        self._view = view
+        self._message_id = message_id
+        self._is_whole = view.branch == "all" and message_id is None and conversation.shape == "tree"
+        self._timeline = branch_by_branch(branch.timeline) if self._is_whole else branch.timeline
+        self._results = tree.results_by_call(conversation.timeline)
+        self._folding = Folding(
+            thinking=view.thinking, tools=view.tools, everything=view.everything, width=columns
+        )
+        self._forks = {} if self._is_whole else others(conversation, branch.timeline)
+        self._after = said_after(self._timeline) if self._is_whole else {}
+        self._followed: set[str | None] = set()
+        said = [*tree.messages(branch)]
+        # A subagent's own history is all aside; there is nothing to fold it under.
+        self._all_aside = all(message.sidechain for message in said)
+        self._has_models = len({message.model for message in said if message.model}) > 1
+        self._called: set[str] = set()
+        self._folded: dict[str, int] = {}
+        self._head: _Head | None = None
+        self._head_ms = 0
+        self._day = day(conversation.started_at or tree.span(conversation.timeline)[0])
+        self._after_text = self._begins_text = False
+
+    def lines(self) -> Iterator[Line]:
+        first, last = self._window()
+        before, after = self._timeline[:first], self._timeline[last:]
+        self._called.update(call.call_id for entry in before for call in tree.calls_in(entry) if call.call_id)
+        if before:
+            yield from self._left_out(before, "before")
+        else:
+            yield from self._fork(None)
+        for entry in self._timeline[first:last]:
+            yield from self._entry(entry)
+            yield from self._fork(entry.id)
+        yield from self._unfold()
+        yield from self._left_out(after, "after")
+
+    def _window(self) -> tuple[int, int]:
+        """Where the part of the timeline begins and ends that is shown."""
+        if self._message_id is None:
+            return 0, len(self._timeline)
+        place = next(i for i, entry in enumerate(self._timeline) if entry.id == self._message_id)
+        wanted = _answer_of(self._timeline[place])
+        told = [
+            (i, _answer_of(entry))
+            for i, entry in enumerate(self._timeline)
+            if self._is_told(entry) or i == place
+        ]
+        around = max(self._view.context, 0)
+        answers = [*dict.fromkeys(answer for _, answer in told)]
+        middle = answers.index(wanted)
+        near = {*answers[max(middle - around, 0) : middle + around + 1]}
+        shown = [i for i, answer in told if answer in near]
+        # What tools answered to the last one belongs to it.
+        following = (i for i, _ in told if i > shown[-1])
+        return shown[0], next(following, len(self._timeline))
+
+    def _is_told(self, entry: Entry) -> bool:
+        return speaks(entry) and self._kind_of(entry) == ""
+
+    def _kind_of(self, entry: Entry) -> str:
+        """What it is folded as, if it is."""
+        if isinstance(entry, Event):
+            return "" if self._view.everything else "event"
+        if self._view.everything or entry.id == self._message_id:
+            return ""
+        if entry.sidechain and not self._all_aside:
+            return "message of a subagent"
+        return "hidden message" if entry.hidden else ""
+
+    def _entry(self, entry: Entry) -> Iterator[Line]:
+        kind = self._kind_of(entry)
+        if kind == "event":
+            return
+        if kind:
+            self._folded[kind] = self._folded.get(kind, 0) + 1
+            return
+        yield from self._unfold()
+        if isinstance(entry, Event):
+            yield from self._event(entry)
+            return
+        if self._is_whole:
+            yield from self._jump(entry)
+        yield from self._message(entry)
+
+    def _is_known(self, part: Part) -> bool:
+        """Whether it answers a call that was shown together with how it went."""
+        return (
+            isinstance(part, ToolResult)
+            and part.call_id in self._called
+            and self._results.get(part.call_id) is part
+        )
+
+    def _unfold(self) -> Iterator[Line]:
+        """Say what was left out since something was shown."""
+        if self._folded:
+            told = " and ".join(
+                count(number, kind, kind.replace("message", "messages"))
+                for kind, number in self._folded.items()
+            )
+            them = "it" if sum(self._folded.values()) == 1 else "them"
+            yield self._aside(f"{told}; --all shows {them}")
+            self._folded = {}
+
+    def _aside(self, text: str) -> Line:
+        """Something of ours between what others said."""
+        self._after_text = False
+        return (("dim", f"{OURS}({text})"),)
+
+    def _message(self, message: Message) -> Iterator[Line]:
+        is_named = False
+        for line in self._parts(message):
+            if not is_named:
+                yield from self._speaker(message)
+                is_named = True
+            yield from (("",), line) if self._begins_text else (line,)
+            self._begins_text = False
+        if not message.parts:
+            yield from self._speaker(message)
+            yield self._aside("empty")
+
+    def _parts(self, message: Message) -> Iterator[Line]:
+        """What is shown of the parts of a message."""
+        folding, is_wanted = self._folding, message.id == self._message_id
+        if is_wanted:
+            folding = Folding(thinking=True, tools=True, everything=True, width=folding.width)
+        for part in message.parts:
+            if isinstance(part, ToolResult) and self._is_known(part) and not is_wanted:
+                continue
+            result = None
+            if isinstance(part, ToolCall) and part.call_id is not None:
+                self._called.add(part.call_id)
+                result = self._results.get(part.call_id)
+            self._begins_text = isinstance(part, Text) and self._after_text
+            for line in lines_of(part, result, folding):
+                yield line
+                self._after_text = is_text(line)
+            self._begins_text = False
+
+    def _speaker(self, message: Message) -> Iterator[Line]:
+        """Who speaks and when, unless it is plain that somebody goes on."""
+        at = times.epoch_ms(message.at)
+        at = self._head_ms if at is None else at
+        head = _Head(
+            role=message.role,
+            model=message.model if self._has_models else None,
+            is_wanted=message.id == self._message_id,
+            is_hidden=message.hidden,
+            is_aside=message.sidechain and not self._all_aside,
+        )
+        if head == self._head and abs(at - self._head_ms) < _PAUSE_MS and message.role == "assistant":
+            return
+        self._head, self._head_ms, self._begins_text = head, at, False
+        words = [one_line(head.model or ""), self._when(message.at)]
+        words += ["hidden" if head.is_hidden else "", "subagent" if head.is_aside else ""]
+        told = "".join(f" · {word}" for word in words if word)
+        yield ("",)
+        yield (("strong", "> " if head.is_wanted else ""), (head.role, head.role.capitalize()), ("dim", told))
+
+    def _when(self, at: str | None) -> str:
+        """The time of the day, with the date if it is another one than before."""
+        today = day(at)
+        if today and today != self._day:
+            self._day = today
+            return f"{today} {clock(at)}"
+        return clock(at)
+
+    def _event(self, event: Event) -> Iterator[Line]:
+        data = compact(event.data) if event.data else ""
+        words = (event.name, clock(event.at), data[: 4 * self._folding.room])
+        told = one_line(f"{OURS}· {' '.join(filter(None, words))}")
+        yield (("dim", cut(told, self._folding.room)),)
+
+    def _fork(self, entry_id: str | None) -> Iterator[Line]:
+        """Say which other branches begin here, and how to see them."""
+        leaves = self._forks.get(entry_id)
+        if not leaves:
+            return
+        what = ("other beginning",) if entry_id is None else ("other branch", "other branches")
+        here = "" if entry_id is None else " from here"
+        named = ", ".join(f"--branch {shlex.quote(one_line(leaf))}" for leaf in leaves[-_BRANCHES_NAMED:])
+        more = " …" if len(leaves) > _BRANCHES_NAMED else ""
+        yield from self._unfold()
+        yield self._aside(f"{count(len(leaves), *what)}{here}: {named}{more}")
+
+    def _jump(self, entry: Message) -> Iterator[Line]:
+        """In all branches at once: say where one begins that does not go on from what stands before it."""
+        if not speaks(entry) or entry.sidechain or (entry.parent_id is None and entry.role == "system"):
+            return
+        before = self._after[entry.id]
+        key = before.id if before else None
+        if key in self._followed:
+            self._head = None
+            yield ("",)
+            yield (("dim", f"({_place_of(before)})"),)
+        self._followed.add(key)
+
+    def _left_out(self, entries: Sequence[Entry], where: str) -> Iterator[Line]:
+        if number := len({_answer_of(entry) for entry in entries if self._is_told(entry)}):
+            yield ("",)
+            yield (("dim", f"({count(number, 'message')} {where})"),)

@@ -1,0 +1,65 @@
+"""How much room text takes on a terminal, and how it is made to fit. Texts are safe already."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Outside of these, each character has to be looked up; inside, each takes one column. Compiled at first use.
+_UNUSUAL = (
+    "[^\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u1e00-\u1fff\u2010-\u2027\u2030-\u205e"
+    "\u20a0-\u20cf\u2100-\u22ff\u2500-\u25fc]"
+)
+_KILO = 1000
+
+
+def width(text: str) -> int:
+    """How many columns a line takes."""
+    return len(text) if text.isascii() or not re.search(_UNUSUAL, text) else sum(map(_columns, text))
+
+
+@lru_cache(maxsize=8192)
+def _columns(character: str) -> int:
+    category = unicodedata.category(character)
+    if category in {"Mn", "Me", "Cf"}:
+        return 0
+    if category == "Cn":  # not known yet: most likely another emoji or ideograph, if it is where those are
+        return 2 if character >= "\U0001f000" else 1
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def cut(text: str, columns: int) -> str:
+    """A line in at most so many columns, with an ellipsis where something is missing."""
+    if len(text) <= columns and text.isascii():
+        return text
+    fits = used = 0
+    for place, character in enumerate(text):
+        used += _columns(character)
+        if used < columns:
+            fits = place + 1
+        elif used > columns:
+            return f"{text[:fits].rstrip()}…" if columns > 0 else ""
+    return text
+
+
+def padded(text: str, columns: int) -> str:
+    """A line with spaces behind it that fill so many columns."""
+    return text + " " * (columns - width(text))
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    if count < _KILO:
+        return f"{count} B"
+    amount, unit = count / _KILO, "KB"
+    for larger in ("MB", "GB", "TB"):
+        if amount < _KILO - 0.5:
+            break
+        amount, unit = amount / _KILO, larger
+    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"  # noqa: PLR2004 (two digits tell enough)
+
+
+def count(number: int, thing: str, several: str = "") -> str:
+    """A number of things: `1 message`, `1,200 messages`."""
+    return f"{number:,} {thing if number == 1 else several or thing + 's'}"
