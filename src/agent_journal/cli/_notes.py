@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from agent_journal.cli._say import say
+from agent_journal.terminal import say
 
 if TYPE_CHECKING:
     from agent_journal.notes import Note, Notes

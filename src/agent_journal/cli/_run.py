@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from agent_journal.cli._say import say
-from agent_journal.errors import AgentJournalError, NoSuchMessage, NoSuchName
+from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
+from agent_journal.terminal import say, settle
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -22,10 +21,19 @@ FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 def run(verb: str, arguments: list[str]) -> int:
     """The exit code of a verb."""
     signal.signal(signal.SIGTERM, _terminated)
-    command: click.Command = importlib.import_module(f"agent_journal.cli.{verb}").command
+    return settle(_outcome(verb, arguments))
+
+
+def module_of(verb: str) -> str:
+    """The name of a verb's module."""
+    return f"{verb}_" if verb == "import" else verb  # no module can be called by a keyword
+
+
+def _outcome(verb: str, arguments: list[str]) -> int:
+    command: click.Command = importlib.import_module(f"agent_journal.cli.{module_of(verb)}").command
     try:
-        result = command.main(arguments, prog_name=f"aj {verb}", standalone_mode=False)
-        sys.stdout.flush()
+        with command.make_context(f"aj {verb}", arguments) as context:
+            result = command.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
@@ -37,16 +45,14 @@ def run(verb: str, arguments: list[str]) -> int:
     except NoSuchName as error:
         say(f"aj {verb}: {error}")
         return USAGE
-    except NoSuchMessage as error:
+    except (NoSuchMessage, NoSuchConversation) as error:
         say(f"aj {verb}: {error}")
         return NOT_FOUND
     except AgentJournalError as error:
         say(f"aj: {error}")
         return FAILED
     except BrokenPipeError:
-        # Whoever read our output has seen enough; let nothing be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 0  # whoever read our output has seen enough
     except (MemoryError, OSError) as error:
         say(f"aj: {type(error).__name__}: {error}")
         return FAILED

@@ -15,6 +15,7 @@ from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
+from agent_journal.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,8 +111,6 @@ def convert(
     count = write_items(_changed(items, without, branch), target, output, notes)
     printer.finish(notes)
     if not count:
-        from agent_journal.cli._say import say  # noqa: PLC0415
-
         say("aj: nothing to convert: the input holds no conversation that could be read")
         return FAILED
     return PARTLY if notes.damaged or (fail_on_notes and notes.counts) else 0

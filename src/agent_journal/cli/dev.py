@@ -16,6 +16,7 @@ from agent_journal import readers, times
 from agent_journal.errors import AgentJournalError, CannotWrite, UnreadableSource
 from agent_journal.peek import Peek
 from agent_journal.source import File
+from agent_journal.terminal import show_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,8 +55,8 @@ def new_reader(name: str, sample: str) -> None:
         (case / "ABOUT.md").write_text(_template("about.md", {"name": name}), encoding="utf-8")
     except OSError as error:
         raise CannotWrite(str(error.filename), (error.strerror or str(error)).lower()) from error
-    click.echo(
-        _template("next_steps.txt", {"name": name, "module": str(module), "case": str(case)}), nl=False
+    show_text(
+        _template("next_steps.txt", {"name": name, "module": str(module), "case": str(case)}).rstrip("\n")
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent_journal import readers, writers
-from agent_journal.cli._say import safe
+from agent_journal.terminal import show_json, show_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
 def command(*, as_json: bool) -> None:
     """List the readers and writers."""
     for row in rows():
-        click.echo(json.dumps(row) if as_json else _line(row))
+        if as_json:
+            show_json(row)
+        else:
+            show_text(_line(row))
 
 
 def rows() -> Iterator[dict[str, Any]]:
@@ -53,4 +55,4 @@ def _line(row: dict[str, Any]) -> str:
     else:
         loses = f"loses {', '.join(row['loses'])}" if row["loses"] else "loses nothing"
         first = f"write  {row['name']:20} {row['title']}; {loses}"
-    return safe(f"{first}\n{'':28}known from {row['evidence']}")
+    return f"{first}\n{'':28}known from {row['evidence']}"

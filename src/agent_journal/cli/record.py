@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal.cli._run import FAILED
-from agent_journal.cli._say import safe
 from agent_journal.errors import AgentJournalError, UnreadableSource
+from agent_journal.terminal import show, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ def keygen(output: Path) -> None:
     from agent_journal.signing import keys  # noqa: PLC0415 (slow to import)
 
     for place in keys.generate(output):
-        click.echo(safe(str(place)))
+        show(str(place))
 
 
 @command.command("sign", context_settings=_SETTINGS)
@@ -67,7 +67,7 @@ def sign(records: tuple[Path, ...], key: Path, output: Path | None, issuer: str 
         except Refused as error:
             raise AgentJournalError(f"cannot sign {place}: {error}") from error
         files.write_bytes(str(target), signature)
-        click.echo(safe(str(target)))
+        show(str(target))
 
 
 @command.command("verify", context_settings=_SETTINGS)
@@ -88,6 +88,7 @@ def verify(
 ) -> int:
     """Say whether each SIG is by this key and of the very bytes of its record; exit code 0 if all are."""
     from agent_journal.signing import keys  # noqa: PLC0415
+    from agent_journal.signing.cbor import MAX_BYTES  # noqa: PLC0415
     from agent_journal.signing.record import verify as verdict_on  # noqa: PLC0415
 
     if payload is not None and len(signatures) > 1:
@@ -97,7 +98,10 @@ def verify(
     for place in signatures:
         record = payload or _record_of(place)
         verdict = verdict_on(
-            _bytes_of(place), None if record is None else _payload(record), public, canonicalize=canonicalize
+            _bytes_of(place, MAX_BYTES),
+            None if record is None else _payload(record),
+            public,
+            canonicalize=canonicalize,
         )
         all_valid = all_valid and verdict.valid
         _show(place, verdict, as_json=as_json)
@@ -122,7 +126,7 @@ def sign_bundle(bundles: tuple[Path, ...], key: Path) -> None:
         except Refused as error:
             raise AgentJournalError(f"cannot sign {place}: {error}") from error
         stores.write(place, signed)
-        click.echo(safe(str(place)))
+        show(str(place))
 
 
 @command.command("verify-bundle", context_settings=_SETTINGS)
@@ -151,12 +155,13 @@ def _show(place: Path, verdict: Verdict, *, as_json: bool) -> None:
 
     values = msgspec.to_builtins(verdict)
     if as_json:
-        click.echo(json.dumps({"file": str(place), **values}))
+        show_json({"file": str(place), **values})
         return
-    click.echo(safe(f"{place}: {'valid' if verdict.valid else 'NOT VALID'}: {verdict.reason}"))
+    show(f"{place}: {'valid' if verdict.valid else 'NOT VALID'}: {verdict.reason}")
     for title in ("claims", "unverified"):
         for name, value in values[title].items():
-            click.echo(safe(f"  {title[:-1] if title == 'claims' else title} {name}: {json.dumps(value)}"))
+            what = title[:-1] if title == "claims" else title
+            show(f"  {what} {name}: {json.dumps(value)}")
 
 
 def _targets(records: Iterable[Path], output: Path | None) -> list[Path]:
@@ -165,7 +170,9 @@ def _targets(records: Iterable[Path], output: Path | None) -> list[Path]:
         return [_signature_of(record) for record in records]
     if len(records) == 1 and not output.is_dir() and not str(output).endswith("/"):
         return [output]
-    output.mkdir(mode=0o700, parents=True, exist_ok=True)
+    from agent_journal import files  # noqa: PLC0415
+
+    files.make_folder(str(output))
     targets = [output / _signature_of(record).name for record in records]
     if len(set(targets)) < len(targets):
         raise AgentJournalError("two records have the same name; sign them into two folders")
@@ -184,11 +191,17 @@ def _record_of(signature: Path) -> Path | None:
 
 def _payload(place: Path) -> bytes:
     """The bytes of a record; the line feed that ends its file is not part of it."""
-    return _bytes_of(place).removesuffix(b"\n")
+    from agent_journal.signing.record import MAX_RECORD_BYTES  # noqa: PLC0415
+
+    return _bytes_of(place, MAX_RECORD_BYTES).removesuffix(b"\n")
 
 
-def _bytes_of(place: Path) -> bytes:
+def _bytes_of(place: Path, most: int) -> bytes:
     try:
-        return place.read_bytes()
+        with place.open("rb") as file:
+            data = file.read(most + 1)
     except OSError as error:
         raise UnreadableSource(str(place), (error.strerror or str(error)).lower()) from error
+    if len(data) > most:
+        raise UnreadableSource(str(place), f"it is larger than {most >> 20:,} MiB")
+    return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +10,11 @@ import msgspec
 from agent_journal import jsonstream, pipeline, readers, validate
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
-from agent_journal.cli._say import safe, say
 from agent_journal.errors import AgentJournalError, UnreadableSource
 from agent_journal.model import Conversation
 from agent_journal.notes import Kind, Notes
 from agent_journal.output import new_run
+from agent_journal.terminal import say, show, show_json
 from agent_journal.writers import unified
 from agent_journal.writers._encode import encode
 from agent_journal.writers.unified.envelope import document
@@ -60,7 +59,7 @@ def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str 
         say("aj: nothing to validate: the input holds no conversation that could be read")
         return FAILED
     if not as_json:
-        click.echo(f"{count - bad} of {count} valid ({level})")
+        show(f"{count - bad} of {count} valid ({level})")
     if bad:
         return FAILED
     return PARTLY if notes.damaged else 0
@@ -113,9 +112,9 @@ def _as_they_become(
 def _show(file: str, result: validate.Result, *, as_json: bool) -> None:
     if as_json:
         found = {"file": file, "conversation": result.conversation, "valid": result.valid}
-        click.echo(json.dumps({**found, "errors": result.errors, "warnings": result.warnings}))
+        show_json({**found, "errors": result.errors, "warnings": result.warnings})
         return
-    click.echo(safe(f"{file}: {result.conversation}: {'valid' if result.valid else 'NOT VALID'}"))
+    show(f"{file}: {result.conversation}: {'valid' if result.valid else 'NOT VALID'}")
     for kind, lines in (("error", result.errors), ("warning", result.warnings)):
         for line in lines:
-            click.echo(safe(f"  {kind}: {line}".replace("\n", "\\n")))
+            show(f"  {kind}: {line}")

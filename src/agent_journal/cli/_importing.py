@@ -1,0 +1,113 @@
+"""How an import is told while it runs and when it is over."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from agent_journal.archive.store import Status
+from agent_journal.cli._run import FAILED, PARTLY
+from agent_journal.terminal import progress, say, show, show_json
+from agent_journal.terminal.measure import count, size
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from agent_journal.archive.found import Result
+    from agent_journal.journal import Summary
+    from agent_journal.notes import Notes
+
+_MOST_NAMED = 20
+# Below so many bytes a rate tells nothing.
+_RATE_FROM = 10_000_000
+
+
+class Report:
+    """Counts what an import does, and names what it could not do."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._began = time.monotonic()
+        self._troubles: list[Result] = []
+        self.files = self.conversations = self.messages = self.new = self.size = 0
+        self._expected: tuple[int, int] | None = None
+        self._progress = progress(unit="files")
+
+    def __enter__(self) -> Self:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self._progress.__exit__(kind, error, trace)
+        if kind is KeyboardInterrupt:
+            say(f"aj: interrupted; {self.files:,} files are imported and kept, 'aj sync' goes on from there")
+
+    def begun(self, files: int, bytes_: int) -> None:
+        """So much is to be read."""
+        self._expected = (files, bytes_)
+
+    def done(self, result: Result) -> None:
+        """A file is imported, or is not."""
+        self.files += 1
+        self.conversations += result.conversations
+        self.messages += result.messages
+        self.new += result.new_messages
+        self.size += result.bytes
+        if result.status != Status.IMPORTED:
+            self._troubles.append(result)
+        if self._as_json:
+            show_json(result)
+        files, bytes_ = self._expected or (None, 0)
+        read = f"{size(self.size)} of {size(bytes_)}" if bytes_ else size(self.size)
+        self._progress.update(self.files, files, f"{self.conversations:,} conversations, {read}")
+
+    def finish(self, summary: Summary | None, note: Notes | None = None) -> int:
+        """Tell the whole; the exit code."""
+        seconds = time.monotonic() - self._began
+        if self._as_json:
+            show_json(self._total(summary, seconds))
+        else:
+            self._tell(summary, seconds)
+        for result in self._troubles[:_MOST_NAMED]:
+            why = result.notes[0] if result.notes else result.status
+            say(f"{result.status}: {why}")
+        if len(self._troubles) > _MOST_NAMED:
+            say(f"… and {len(self._troubles) - _MOST_NAMED:,} more; 'aj status --problems' lists them")
+        for each in note.kept if note else ():
+            say(f"note: {each}")
+        if not self._troubles and not (note and note.damaged):
+            return 0
+        nothing = summary is None and not self.conversations
+        return FAILED if nothing else PARTLY
+
+    def _total(self, summary: Summary | None, seconds: float) -> dict[str, object]:
+        return {
+            "total": True,
+            "files": self.files,
+            "unchanged": summary.unchanged if summary else 0,
+            "missing": summary.missing if summary else 0,
+            "conversations": self.conversations,
+            "messages": self.messages,
+            "new_messages": self.new,
+            "unreadable": len(self._troubles),
+            "bytes": self.size,
+            "seconds": round(seconds, 3),
+        }
+
+    def _tell(self, summary: Summary | None, seconds: float) -> None:
+        rate = f", {self.size / 1e6 / seconds:,.0f} MB/s" if self.size > _RATE_FROM else ""
+        show(
+            f"{count(self.files, 'file')} read, {count(self.conversations, 'conversation')}, "
+            f"{count(self.new, 'new entry', 'new entries')} "
+            f"({seconds:.1f} s{rate})"
+        )
+        if summary is not None:
+            gone = f", {summary.missing:,} gone from disk and kept here" if summary.missing else ""
+            show(f"{count(summary.unchanged, 'file')} unchanged{gone}")

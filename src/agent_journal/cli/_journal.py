@@ -1,0 +1,28 @@
+"""What the verbs that need a journal have in common."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from agent_journal import archive, config
+from agent_journal.terminal import say
+
+if TYPE_CHECKING:
+    from agent_journal.archive import Archive
+    from agent_journal.config import Config
+
+
+def settings() -> Config:
+    """The configuration of the journal that is meant; `--home` has become `AJ_HOME` by now."""
+    return config.load(config.home_of(os.environ), os.environ)
+
+
+def reading() -> Archive:
+    """The archive, to be read."""
+    return archive.open_to_read(config.home_of(os.environ))
+
+
+def waiting(who: str) -> None:
+    """Tell that somebody else is writing."""
+    say(f"aj: another aj is writing to the journal{who}; waiting for it")

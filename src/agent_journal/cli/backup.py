@@ -1,0 +1,30 @@
+"""`aj backup`: a checked copy of the whole journal."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from agent_journal.archive.backup import backup
+from agent_journal.cli._journal import reading, settings
+from agent_journal.config import FILE_NAME
+from agent_journal.terminal import show
+from agent_journal.terminal.measure import size
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
+def command(*, path: Path) -> None:
+    """Copy rows and vault into a new folder, also while a sync runs, and check the copy.
+
+    'aj --home PATH list' reads it; 'aj --home PATH reindex' makes its index.
+    """
+    config = settings()
+    with reading() as archive:
+        copied = backup(archive, path)
+    if (config.home / FILE_NAME).exists():
+        shutil.copy(config.home / FILE_NAME, path / FILE_NAME)
+        (path / FILE_NAME).chmod(0o600)
+    show(f"{size(copied)} in {path}, checked")

@@ -1,0 +1,51 @@
+"""`aj check`: whether everything in the journal is what was put there."""
+
+from __future__ import annotations
+
+import click
+
+from agent_journal import indexing
+from agent_journal.archive import checking
+from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._run import FAILED
+from agent_journal.terminal import show, show_json
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--deep", is_flag=True, help="Read and hash every kept byte again.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per problem, then the verdict.")
+def command(*, deep: bool, as_json: bool) -> int:
+    """Check rows, vault and index against each other. Exit code 1 if something is wrong."""
+    config = settings()
+    count = 0
+    with reading() as archive, archive.store.one_moment():
+        counts = archive.store.counts()
+        index = indexing.fit(archive, config)
+        found = [
+            *checking.problems(archive, deep=deep),
+            *(checking.Problem(*each) for each in index.problems),
+        ]
+        is_erased = archive.store.erasing() is None
+    for problem in found:
+        count += 1
+        if as_json:
+            show_json({"problem": problem.problem, "where": problem.where})
+        else:
+            show(("bad", f"{problem.where}: "), problem.problem)
+    checked = {
+        "conversations": counts.conversations,
+        "messages": counts.messages,
+        "files": counts.sources,
+        "bytes": counts.bytes,
+        "deep": deep,
+    }
+    if as_json:
+        show_json({"ok": not count, "checked": checked, "behind": index.behind, "is_erased": is_erased})
+    else:
+        if index.behind:
+            show(index.behind)
+        if not is_erased:
+            show("something that was forgotten is still being erased; 'aj sync' goes on with it")
+        verdict = f"{count:,} problems" if count else "everything is as it was put there"
+        show(f"{counts.conversations:,} conversations, {counts.messages:,} messages: {verdict}")
+    return FAILED if count else 0

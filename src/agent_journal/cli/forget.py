@@ -1,0 +1,53 @@
+"""`aj forget`: erase conversations for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal import journal
+from agent_journal.archive.store import Filter
+from agent_journal.cli._journal import reading, settings
+from agent_journal.terminal import agreed, show
+from agent_journal.terminal.measure import size
+
+if TYPE_CHECKING:
+    from agent_journal.archive.store import Listed
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("names", nargs=-1, metavar="ID...")
+@click.option("--all", "everything", is_flag=True, help="Everything in the journal.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
+    """Erase conversations from the journal: rows, kept bytes and index. They stay forgotten at the next sync.
+
+    The sources themselves are not touched.
+    """
+    if bool(names) == everything:
+        raise click.UsageError("name conversations, or say --all")
+    with reading() as archive:
+        if everything:
+            chosen = list(archive.store.conversations(Filter(with_children=True)))
+        else:
+            chosen = _with_children([archive.one(name) for name in names], archive.store.children)
+    if not yes:
+        for each in chosen[:10]:
+            show(f"  {each.source}:{each.id}  {each.title or ''}")
+        if not agreed(f"erase {len(chosen):,} conversations for good?"):
+            raise click.Abort
+    count, freed = journal.forget(settings(), lambda _: [each.key for each in chosen])
+    show(f"{count:,} conversations are erased, {size(freed)} of the vault with them")
+
+
+def _with_children(chosen: list[Listed], children: object) -> list[Listed]:
+    """Conversations and those that subagents had for them."""
+    found = {each.key: each for each in chosen}
+    pending = list(chosen)
+    while pending:
+        for child in children(pending.pop().key):  # type: ignore[operator]
+            if child.relation == "subagent" and child.key not in found:
+                found[child.key] = child
+                pending.append(child)
+    return list(found.values())

@@ -1,0 +1,26 @@
+"""`aj import`: exports, folders, zips and standard input into the journal."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import click
+
+from agent_journal import journal
+from agent_journal.archive.found import Found
+from agent_journal.cli._importing import Report
+from agent_journal.cli._journal import settings, waiting
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-f", "--from", "from_format", metavar="SOURCE", help="What it is: NAME or NAME@VERSION.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per file, then the total.")
+def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -> int:
+    """Import files, folders, zips or standard input (-) into the journal."""
+    gc.disable()  # what is decoded has no cycles, as in `aj convert`
+    found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
+    with Report(as_json=as_json) as report:
+        journal.import_files(settings(), found, report.done, from_format=from_format, waiting=waiting)
+    return report.finish(None)

@@ -1,0 +1,72 @@
+"""`aj list`: the conversations in the journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal.archive.sqlite.lists import SORTS
+from agent_journal.cli._filters import filters, wanted
+from agent_journal.cli._journal import reading
+from agent_journal.terminal import out, say, show_json
+from agent_journal.terminal.moments import short
+from agent_journal.terminal.table import Column, show_table
+
+if TYPE_CHECKING:
+    from agent_journal.archive.store import Listed
+
+_COLUMNS = (
+    Column("id", gives_way=True),
+    Column("source"),
+    Column("updated"),
+    Column("messages", right=True),
+    Column("project", gives_way=True),
+    Column("title", gives_way=True, style="strong"),
+)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@filters
+@click.option(
+    "--sort", type=click.Choice(SORTS), default="updated", show_default=True, help="What goes first."
+)
+@click.option(
+    "--max", "limit", type=click.IntRange(min=0), default=50, show_default=True, help="0 shows all."
+)
+@click.option("--all", "with_children", is_flag=True, help="Also those of subagents, and twins of others.")
+@click.option("--missing", is_flag=True, help="Only those whose files are gone from disk.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation.")
+def command(
+    *, sort: str, limit: int, with_children: bool, missing: bool, as_json: bool, **asked: str | None
+) -> None:
+    """List conversations, newest first."""
+    with reading() as archive:
+        chosen = wanted(asked, with_children=with_children, only_missing=missing)
+        found = archive.store.conversations(chosen, sort, limit or None)
+        if as_json:
+            for each in found:
+                show_json(each)
+            return
+        rows = list(found)
+    if not rows:
+        say("aj: no conversation is like that" if asked_for_less(asked) else "aj: the journal is empty")
+    show_table(out(), _COLUMNS, (_row(each) for each in rows))
+    if limit and len(rows) == limit:
+        say(f"aj: the first {limit:,}; --max 0 shows all")
+
+
+def asked_for_less(asked: dict[str, str | None]) -> bool:
+    """Whether somebody wants to see only some."""
+    return any(value is not None for value in asked.values())
+
+
+def _row(each: Listed) -> tuple[str, ...]:
+    marks = [
+        f"+{each.children} subagents" if each.children else "",
+        "gone from disk" if each.source_missing else "",
+        f"twin of {each.twin_of}" if each.twin_of else "",
+    ]
+    told = ", ".join(mark for mark in marks if mark)
+    title = f"{each.title or ''} ({told})" if told else each.title or ""
+    return each.id, each.source, short(each.updated_at), f"{each.messages:,}", each.project or "", title

@@ -1,0 +1,94 @@
+"""`aj show`: one conversation, readable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal import readers
+from agent_journal.cli._journal import reading
+from agent_journal.cli._run import FAILED
+from agent_journal.terminal import out, say, show, show_json
+
+if TYPE_CHECKING:
+    from agent_journal.archive.store import Listed
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("name", metavar="ID[@MESSAGE]")
+@click.option(
+    "--branch", default="head", show_default=True, metavar="WHICH", help="head, all, or a message's id."
+)
+@click.option("--thinking", is_flag=True, help="Show what models thought.")
+@click.option("--tools", is_flag=True, help="Show what tools were given and gave.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Also what is hidden, what subagents said, and events."
+)
+@click.option(
+    "--context", type=click.IntRange(min=0), default=3, show_default=True, help="Messages around MESSAGE."
+)
+@click.option("--resume", is_flag=True, help="Only say how to go on with it in the tool it came from.")
+@click.option("--json", "as_json", is_flag=True, help="The conversation as one JSON object.")
+@click.option("--no-pager", is_flag=True, help="Print it all at once.")
+def command(
+    *,
+    name: str,
+    branch: str,
+    thinking: bool,
+    tools: bool,
+    everything: bool,
+    context: int,
+    resume: bool,
+    as_json: bool,
+    no_pager: bool,
+) -> int:
+    """Show a conversation by its id or the beginning of it; with @MESSAGE, what is around that message."""
+    wanted, at, message = name.partition("@")
+    with reading() as archive:
+        listed = archive.one(wanted)
+        if resume:
+            return _tell_how_to_go_on(listed)
+        conversation = archive.store.conversation(listed.key)
+        children = [(each.id, each.title) for each in archive.store.children(listed.key)]
+    if as_json:
+        show_json(conversation)
+        return 0
+    from agent_journal.terminal.conversation import show_conversation  # noqa: PLC0415 (only for people)
+    from agent_journal.terminal.pager import paged  # noqa: PLC0415
+    from agent_journal.terminal.view import View  # noqa: PLC0415
+
+    view = View(
+        branch=branch,
+        thinking=thinking,
+        tools=tools,
+        everything=everything,
+        message=message if at else None,
+        context=context,
+    )
+    with paged(wanted=not no_pager) as sink:
+        show_conversation(conversation, sink, view, source_title=_title(listed.source), subagents=children)
+    if listed.source_missing and out().width is not None:
+        say("aj: the file that this came from is gone from disk; this journal keeps it")
+    return 0
+
+
+def _title(source: str) -> str:
+    known = readers.discover().get(source)
+    return known.INFO.title if known else source
+
+
+def _tell_how_to_go_on(listed: Listed) -> int:
+    known = readers.discover().get(listed.source)
+    if known is None or not known.INFO.resume:
+        say(f"aj: {_title(listed.source)} has no command that goes on with a conversation")
+        return FAILED
+    command = known.INFO.resume.format(id=listed.id)
+    show(f"cd {_quoted(listed.project)} && {command}" if listed.project else command)
+    return 0
+
+
+def _quoted(path: str) -> str:
+    import shlex  # noqa: PLC0415
+
+    return shlex.quote(path)

@@ -1,0 +1,90 @@
+"""`aj status`: what is in the journal, how large it is, and what could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent_journal import indexing, journal
+from agent_journal.archive.store import Status
+from agent_journal.cli._journal import reading, settings
+from agent_journal.terminal import out, show, show_json
+from agent_journal.terminal.measure import size
+from agent_journal.terminal.moments import short
+from agent_journal.terminal.table import Column, show_table
+
+if TYPE_CHECKING:
+    from agent_journal.archive import Archive
+    from agent_journal.config import Config
+
+_COLUMNS = (
+    Column("source"),
+    Column("conversations", right=True),
+    Column("messages", right=True),
+    Column("newest"),
+)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--problems", is_flag=True, help="Name every file that could not be read whole, and why.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(*, problems: bool, as_json: bool) -> None:
+    """Tell what is in the journal."""
+    with reading() as archive:
+        if problems:
+            _name_problems(archive, as_json=as_json)
+        elif as_json:
+            show_json(told(archive, settings()))
+        else:
+            _show(told(archive, settings()))
+
+
+def told(archive: Archive, config: Config) -> dict[str, Any]:
+    """The state of a journal as data."""
+    counts = archive.store.counts()
+    return {
+        "home": str(config.home),
+        "conversations": counts.conversations,
+        "messages": counts.messages,
+        "tool_calls": counts.tool_calls,
+        "memories": counts.memories,
+        "sources": counts.by_source,
+        "files": counts.sources,
+        "missing": counts.missing,
+        "bytes": counts.bytes,
+        "disk": journal.disk(config),
+        "index": indexing.state(archive, config),
+    }
+
+
+def _show(told: dict[str, Any]) -> None:
+    disk = told["disk"]
+    show(
+        f"{told['home']}: {told['conversations']:,} conversations, {told['messages']:,} messages, "
+        f"{told['memories']:,} memories from {told['files']:,} files ({size(told['bytes'])})"
+    )
+    show(f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}")
+    if told["missing"]:
+        show(f"{told['missing']:,} files are gone from disk and kept here")
+    if not told["index"]["whole"]:
+        show(f"the index is behind: {told['index']['problem'] or 'run aj sync'}")
+    rows = (
+        (name, f"{each['conversations']:,}", f"{each['messages']:,}", short(each["updated_at"]))
+        for name, each in told["sources"].items()
+    )
+    show_table(out(), _COLUMNS, rows)
+
+
+def _name_problems(archive: Archive, *, as_json: bool) -> None:
+    for row in archive.store.sources():
+        if row.status not in {Status.IMPORTED, Status.FORGOTTEN}:
+            whole = archive.store.source_by_key(row.key)
+            if as_json:
+                show_json(
+                    {"file": row.path, "status": row.status, "bytes": row.defects, "notes": whole.notes}
+                )
+                continue
+            show(f"{row.path}: {row.status}, {row.defects:,} bytes")
+            for note in whole.notes:
+                show("  " + ": ".join(part for part in (note["where"], note["kind"], note["detail"]) if part))

@@ -1,0 +1,50 @@
+"""`aj sync`: find every known history on this machine and import what is new."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal import journal, readers
+from agent_journal.archive.syncing import located, projects_of
+from agent_journal.cli._importing import Report
+from agent_journal.cli._journal import settings, waiting
+from agent_journal.notes import Notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.found import Found
+    from agent_journal.config import Config
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--source", "names", multiple=True, metavar="NAME", help="Only this source; may be repeated.")
+@click.option("--full", is_flag=True, help="Read every file again, also those that look unchanged.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per file, then the total.")
+def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
+    """Find every known history on this machine and import what is new or changed."""
+    gc.disable()  # what is decoded has no cycles, as in `aj convert`
+    config = settings()
+    note = Notes()
+    with Report(as_json=as_json) as report:
+        summary = journal.sync(
+            config,
+            lambda kept: found(config, kept, names, note),
+            report.done,
+            full=full,
+            begun=report.begun,
+            waiting=waiting,
+        )
+    return report.finish(summary, note)
+
+
+def found(config: Config, kept: Archive, names: Sequence[str], note: Notes) -> Iterator[Found]:
+    """Every file and folder where histories lie; of these sources only, if any are named."""
+    infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
+    here = os.getcwd()  # noqa: PTH109
+    return located(config, infos, os.environ, here, projects=projects_of(kept), note=note)

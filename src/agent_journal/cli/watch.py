@@ -1,0 +1,35 @@
+"""`aj watch`: keep importing while agents write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_journal import readers
+from agent_journal.archive.store import Status
+from agent_journal.cli._journal import settings
+from agent_journal.terminal import flush, say, show, show_json
+from agent_journal.watching import Watcher
+
+if TYPE_CHECKING:
+    from agent_journal.archive.found import Result
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--source", "names", multiple=True, metavar="NAME", help="Only this source; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per file that is imported.")
+def command(*, names: tuple[str, ...], as_json: bool) -> None:
+    """Import every known history, then go on importing as agents write, until it is interrupted."""
+    infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
+
+    def done(result: Result) -> None:
+        if as_json:
+            show_json(result)
+        elif result.status not in {Status.IMPORTED, Status.PARTLY}:
+            say(f"{result.status}: {result.notes[0] if result.notes else result.file}")
+        elif result.new_messages:
+            show(f"{result.source}  +{result.new_messages:,}  {result.file}")
+        flush()
+
+    Watcher(settings(), infos, done, lambda text: say(f"aj: {text}")).run()
