@@ -1,0 +1,18 @@
+"""Every drill, each in the module of what befalls."""
+
+from __future__ import annotations
+
+from tests.gauntlet import crowds, folders, kills, live_databases, resources, sequences, watches, zips
+from tests.gauntlet.drills import DRILLS
+
+__all__ = [
+    "DRILLS",
+    "crowds",
+    "folders",
+    "kills",
+    "live_databases",
+    "resources",
+    "sequences",
+    "watches",
+    "zips",
+]
