@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # These machines are shared: how long an example takes says nothing. What is checked of a change is the same
-# every time; by hand, each run tries other examples.
+# every time; by hand, each run tries other examples. AJ_EXAMPLES says how many of them.
 settings.register_profile(
     "journal",
     deadline=None,
+    max_examples=int(os.environ.get("AJ_EXAMPLES", "100")),
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -18,18 +18,37 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # Each layer may import those before it, and itself only where it is one module.
 LAYERS = [
-    {"model", "errors", "schemas"},
+    {"model", "errors", "schemas", "closing"},
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
-    {"encoding", "fields", "tree", "blocks", "records", "files", "database", "spill", "yamltext", "jsontext"},
+    {
+        "encoding",
+        "fields",
+        "tree",
+        "blocks",
+        "records",
+        "files",
+        "database",
+        "spill",
+        "yamltext",
+        "jsontext",
+        "tomltext",
+    },
     {"jsonvalue"},
     {"jsonwindow"},
     {"jsonstream", "tables"},
     {"peek", "transforms", "validate"},
     {"readers", "writers"},
-    {"pipeline", "output", "signing"},
+    {"pipeline", "output", "signing", "config"},
+    {"homes"},
+    {"archive", "search"},
+    {"indexing"},
+    {"journal"},
+    {"watching", "survey", "demo"},
+    {"health"},
     {"api"},
     {"__init__"},
+    {"terminal"},
     {"cli"},
 ]
 # Formats that are targets too are no products.
@@ -163,6 +182,34 @@ def test_nothing_smells(path: Path) -> None:
             is_broad = ast.unparse(node.type) in {"Exception", "BaseException"}
             assert not is_broad or is_last_resort or ends_by_raising(node)
     assert path.stem not in {"utils", "util", "common", "helpers", "base", "misc"}
+
+
+PRINTING = {"print", "pprint", "input", "getpass", "warnings.warn"}
+PRINTING_BY = (
+    "click.echo",
+    "click.secho",
+    "click.style",
+    "click.prompt",
+    "click.confirm",
+    "click.progressbar",
+)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_people_read_goes_through_one_sink(path: Path) -> None:
+    if part_of(path) == "terminal":
+        return
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    calls = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
+    assert not calls & PRINTING
+    assert not {name for name in calls if name.startswith((*PRINTING_BY, "logging.", "traceback.print"))}
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert not imported & {"sys", "click", "click.termui", "logging"}
+
+    # Data goes to standard output as it is: bytes.
+    written = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+    streams = {name for name in written if name.startswith(("sys.stdout", "sys.stderr", "sys.__std"))}
+    assert streams in (set(), {"sys.stdout", "sys.stdout.buffer"})
 
 
 def ends_by_raising(handler: ast.ExceptHandler) -> bool:

@@ -1,6 +1,7 @@
 """Stories of the command line: each file in tests/cli is a command, its input, and what it prints.
 
-$ aj convert in.jsonl -t json        the command; `in.jsonl` is the block that follows
+$ aj convert in.jsonl -t json        the command; `in.jsonl` is the block that follows. Of several commands,
+                                     those before the last prepare it, and must succeed
 ```in.jsonl                          files it needs, with their content
 ```stdout, ```stderr                 what it prints; a line of … matches any lines
 => 3                                 the exit code
@@ -8,6 +9,7 @@ $ aj convert in.jsonl -t json        the command; `in.jsonl` is the block that f
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -28,14 +30,10 @@ def test_story(story: Path, tmp_path: Path, request: pytest.FixtureRequest) -> N
         if name not in {"stdin", "stdout", "stderr"}:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(body, encoding="utf-8")
-    (command,) = re.findall(r"^    \$ aj (.*)$", text, re.MULTILINE)
-    done = subprocess.run(
-        [sys.executable, "-m", "agent_journal", *shlex.split(command)],
-        input=blocks.get("stdin", "").encode(),
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
+    *before, command = re.findall(r"^    \$ aj(.*)$", text, re.MULTILINE)
+    for preparing in before:
+        assert run(preparing, tmp_path).returncode == 0, preparing
+    done = run(command, tmp_path, blocks.get("stdin", ""))
     got = {"stdout": done.stdout.decode(), "stderr": done.stderr.decode()}
     if request.config.getoption("--accept"):
         story.write_text(accepted(text, got, done.returncode), encoding="utf-8")
@@ -44,6 +42,20 @@ def test_story(story: Path, tmp_path: Path, request: pytest.FixtureRequest) -> N
     for name in ("stdout", "stderr"):
         assert matches(blocks.get(name, ""), got[name]), got[name]
     assert f"=> {done.returncode}" in text
+
+
+def run(command: str, folder: Path, said: str = "") -> subprocess.CompletedProcess[bytes]:
+    """The command as somebody runs it who has nothing but what is in the folder."""
+    system = ("PATH", "SYSTEMROOT")
+    kept = {name: os.environ[name] for name in system if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "agent_journal", *shlex.split(command)],
+        input=said.encode(),
+        cwd=folder,
+        env={**kept, "HOME": str(folder), "USERPROFILE": str(folder), "TZ": "UTC", "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=False,
+    )
 
 
 def matches(expected: str, got: str) -> bool:

@@ -45,7 +45,7 @@ def run(checkout: Path, *arguments: str, where: Path | None = None) -> subproces
         env={**os.environ, "PYTHONPATH": str(checkout / "src")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
 
 

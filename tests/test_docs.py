@@ -86,6 +86,7 @@ def run(arguments: list[str], checkout: Path) -> subprocess.CompletedProcess[str
         "PYTHONPATH": str(checkout / "src"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "LC_ALL": "C.UTF-8",
+        "HOME": str(checkout),
     }
     return subprocess.run(
         arguments,

@@ -78,6 +78,10 @@ def test_a_good_document_passes_every_level(level: validate.Level) -> None:
         ({"messages": [message("robot", 0)]}, "Message 0 has invalid role: robot"),
         ({"messages": [message(None, 0)]}, "Message 0 has invalid role: null"),
         ({"messages": [{"timestamp": NOW, "content": [1]}]}, "Message 0 has invalid role: undefined"),
+        ({"messages": ["x", message("robot", 0)]}, "Message 1 has invalid role: robot"),
+        ({"messages": ["x"]}, "Message 0 missing timestamp"),
+        ({"messages": [message("user", 0) | {"content": {"a": 1}}]}, "Message 0 has empty content"),
+        ({"messages": [message("user", 0) | {"content": 7}]}, "Message 0 has empty content"),
     ],
 )
 def test_data_quality(more: Any, error: str) -> None:
@@ -104,10 +108,8 @@ def test_the_future_is_a_warning_that_only_strict_refuses() -> None:
 @pytest.mark.parametrize(
     ("path", "has"),
     [
-        ("conversation_id", True),
         ("platform.version", True),
         ("platform.metadata.mode", False),
-        ("messages", True),
         ("messages[].role", True),
         ("messages[].tokens", False),
         ("session.parent_conversation_id", False),
@@ -115,6 +117,20 @@ def test_the_future_is_a_warning_that_only_strict_refuses() -> None:
 )
 def test_required_fields(path: str, *, has: bool) -> None:
     assert ([] if has else [f"Missing {path}"]) == found(document(), required=(path,)).errors
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "error"),
+    [
+        ({"conversation_id": None}, "conversation_id", "Missing conversation_id"),
+        ({"platform": {}}, "platform.name", "Missing platform name"),
+        ({"messages": []}, "messages", "No messages found"),
+    ],
+)
+def test_what_is_missing_is_told_once(more: Any, path: str, error: str) -> None:
+    errors = found(document(**more), required=(path,)).errors
+
+    assert [error] == [each for each in errors if not each.startswith("schema: ")]
 
 
 def test_every_platform_of_the_document_has_required_fields() -> None:
@@ -244,6 +260,24 @@ def test_strict_warnings_fail(more: Any, warning: str) -> None:
     assert [warning] == result.warnings
     assert not result.valid
     assert found(document(**more), "standard").valid
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        CALL | {"input": {"command": "export API_KEY=abcdefgh12345"}},
+        CALL | {"input": {"headers": [{"api_key": "abcdefgh12345"}]}},
+        {
+            "type": "tool_result",
+            "tool_use_id": "t1",
+            "content": [{"type": "text", "text": "secret=abcdefgh1"}],
+        },
+    ],
+)
+def test_secrets_are_looked_for_in_calls_and_results_too(block: dict[str, Any]) -> None:
+    result = found(document(messages=[message("user", 0), message("assistant", 1, block)]), "strict")
+
+    assert "Message 1 seems to hold a secret" in result.errors
 
 
 def test_a_call_with_its_result_is_fine() -> None:

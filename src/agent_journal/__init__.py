@@ -4,10 +4,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing's own is worth 10 ms of every start
 if TYPE_CHECKING:
-    from agent_journal.api import convert, read, write
+    from agent_journal.api import convert, open_archive, read, write
     from agent_journal.errors import (
         AgentJournalError,
         AmbiguousFormat,
+        BadConfig,
         CannotWrite,
         NoSuchName,
         UnknownFormat,
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AgentJournalError",
     "AmbiguousFormat",
+    "BadConfig",
     "CannotWrite",
     "Citation",
     "Code",
@@ -69,6 +71,7 @@ __all__ = [
     "Usage",
     "__version__",
     "convert",
+    "open_archive",
     "read",
     "write",
 ]

@@ -13,6 +13,7 @@ from agent_journal.pipeline import read_all
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.journal import Journal
     from agent_journal.model import Conversation, Memory
 
 Location: TypeAlias = str | os.PathLike[str]
@@ -44,6 +45,18 @@ def write(
         write_items(items, target, os.fspath(out), notes)
     else:
         writers.get(target).write(items, out, new_run(notes))
+
+
+def open_archive(home: Location | None = None) -> Journal:
+    """The journal in a folder, or the one that `aj` would use: its conversations, memories and a search.
+
+    Raises an `AgentJournalError` if there is none yet.
+    """
+    from agent_journal import config  # noqa: PLC0415 (who only converts needs none of it)
+    from agent_journal.journal import Journal  # noqa: PLC0415
+
+    folder = config.home_of(os.environ, None if home is None else os.fspath(home))
+    return Journal(config.load(folder, os.environ))
 
 
 def convert(

@@ -85,6 +85,10 @@ def _harden(connection: apsw.Connection) -> None:
 @contextmanager
 def opened(source: Source) -> Iterator[Database]:
     """A database as it is now, with what is still in its `-wal`. The copy goes when it is closed."""
+    if own := getattr(source, "database", None):  # one that is kept answers itself
+        with own() as database:
+            yield database
+        return
     import tempfile  # noqa: PLC0415 (slow to import, needed only here)
 
     with tempfile.TemporaryDirectory(prefix="aj-") as folder:
@@ -97,6 +101,10 @@ def opened(source: Source) -> Iterator[Database]:
 @contextmanager
 def glanced(source: Source) -> Iterator[Database]:
     """The same for a first look: a file on disk is not copied, and what is only in its `-wal` is not seen."""
+    if own := getattr(source, "glanced", None):
+        with own() as database:
+            yield database
+        return
     if not isinstance(source, File):
         with opened(source) as database:
             yield database

@@ -66,3 +66,63 @@ class CannotWrite(AgentJournalError):
     def __init__(self, where: str, reason: str) -> None:
         super().__init__(f"cannot write {where}: {reason}")
         self.where = where
+
+
+class BadConfig(AgentJournalError):
+    """The configuration says something that cannot be done."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}")
+        self.where = where
+        self.reason = reason
+
+
+class DamagedArchive(AgentJournalError):
+    """Something in the journal is not what was put there."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}; 'aj check --deep' tells what else is damaged")
+        self.where = where
+        self.reason = reason
+
+
+class ArchiveInUse(AgentJournalError):
+    """Another process is writing to the journal."""
+
+    def __init__(self, where: str, who: str) -> None:
+        super().__init__(f"another aj is writing to {where}{who}; try again when it is done")
+
+
+class UnusableArchive(AgentJournalError):
+    """The journal cannot be opened, or not by this version."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"cannot use the journal {where}: {reason}")
+
+
+class NoSuchConversation(AgentJournalError):
+    """No conversation, or more than one, is called so."""
+
+    def __init__(self, name: str, candidates: Sequence[str] = ()) -> None:
+        several = f"{name!r} begins several ids: {', '.join(candidates)}; say more of it"
+        super().__init__(
+            several if candidates else f"no conversation is called {name!r}; 'aj list' shows them"
+        )
+        self.name = name
+
+
+class IndexDamaged(AgentJournalError):
+    """The index of words is missing, broken, or of another version or journal: it must be made again."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"cannot use the search index in {where}: {reason}; 'aj reindex' makes it again")
+        self.where = where
+        self.reason = reason
+
+
+class IndexInUse(AgentJournalError):
+    """Another process writes the index of words."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"another process writes the search index in {where}; try again when it is done")
+        self.where = where

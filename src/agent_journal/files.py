@@ -61,6 +61,16 @@ def make_folder(path: str) -> None:
         raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
 
 
+def sync_folder(path: str) -> None:
+    """Let the names of new files in a folder last, where a system can be asked for that."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def is_safe_name(text: str) -> bool:
     """Whether any file system takes a text for a name, with a suffix behind it."""
     return len(text) <= _LONGEST and _SAFE.fullmatch(text) is not None and _DEVICE.fullmatch(text) is None

@@ -63,9 +63,15 @@ def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
                     if not line.isspace():
                         yield number, line, False
                 else:
-                    note(Kind.TOO_LARGE, number, f"a line of more than {MAX_RECORD_BYTES:,} bytes")
+                    size = len(line)
                     while (line := stream.readline(BLOCK)) and line[-1] != _LINE_FEED:
-                        pass
+                        size += len(line)
+                    note(
+                        Kind.TOO_LARGE,
+                        number,
+                        f"a line of more than {MAX_RECORD_BYTES:,} bytes",
+                        size + len(line),
+                    )
         except UnreadableSource as error:  # something compressed that breaks off
             if not number:
                 raise

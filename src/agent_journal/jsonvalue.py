@@ -76,7 +76,7 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
     import json  # noqa: PLC0415 (only damaged input needs it)
 
     if len(data) > MAX_RECORD_BYTES:
-        note(Kind.TOO_LARGE, where, f"a record of {len(data):,} bytes")
+        note(Kind.TOO_LARGE, where, f"a record of {len(data):,} bytes", len(data))
         return BAD
     text = _as_text(data)
     oddities: dict[Kind, str] = {}
@@ -93,11 +93,11 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
             parse_float=number.fraction,
         )
     except RecursionError:
-        note(kind, where, "nested too deeply")
+        note(kind, where, "nested too deeply", len(data))
         return BAD
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
-        note(kind, where, f"{what} at character {error.pos + 1:,}")
+        note(kind, where, f"{what} at character {error.pos + 1:,}", len(data))
         return BAD
     for odd, detail in oddities.items():
         note(odd, where, detail)

@@ -235,10 +235,10 @@ class Window:
             end = self._next_sibling(None)
         if end is None:
             size = self._end - self._at
-            note(Kind.TRUNCATED, where, f"the last {size:,} bytes are not a whole value")
+            note(Kind.TRUNCATED, where, f"the last {size:,} bytes are not a whole value", size)
             self._at = self._end
             return BAD
-        note(Kind.BAD_RECORD, where, f"{end - self._at:,} bytes are not JSON")
+        note(Kind.BAD_RECORD, where, f"{end - self._at:,} bytes are not JSON", end - self._at)
         self._at = end
         return BAD
 

@@ -80,13 +80,16 @@ class Notes:
         self.file = file
         self.kept: list[Note] = []
         self.counts: Counter[Kind] = Counter()
+        self.lost_bytes: Counter[str] = Counter()
         self._per_file: Counter[tuple[str, Kind]] = Counter()
         self._sink = sink
         self._keep = keep
 
-    def __call__(self, kind: Kind, where: int | str = "", detail: str = "") -> None:
-        """Add a note about the current file."""
+    def __call__(self, kind: Kind, where: int | str = "", detail: str = "", lost: int = 0) -> None:
+        """Add a note about the current file; `lost` is how many of its bytes did not come through."""
         self.add(kind, self.file, where, detail)
+        if lost and kind.damage:  # else it was kept as it is
+            self.lost_bytes[self.file] += lost
 
     def add(self, kind: Kind, file: str, where: int | str = "", detail: str = "") -> None:
         """Add a note about any file."""

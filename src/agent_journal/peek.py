@@ -197,7 +197,7 @@ class Peek:
             return (
                 f"it is JSON with {', '.join(keys[:8])}"
                 if keys
-                else "it looks like JSON but cannot be decoded"
+                else "it looks like JSON but holds no object, or cannot be decoded"
             )
         return "it is text that no reader knows"
 

@@ -20,7 +20,7 @@ from agent_journal.errors import (
 from agent_journal.model import Origin
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
-from agent_journal.source import open_source, opened, sha256
+from agent_journal.source import as_text, open_source, opened, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +137,7 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
             reader=info.name,
             version=unit.version,
             revision=info.revision,
-            file=source.path or source.name,
+            file=as_text(source.path or source.name),
             sha256=sha256(source),
         )
         for item in unit.reader.read(source, unit.version, note.about(source.label)):

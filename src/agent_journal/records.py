@@ -10,6 +10,8 @@ VERSION = "3.0.0-draft"
 OURS = "x-agent-journal"
 """The key of what the draft has no field for; it sorts behind the draft's own keys."""
 UNKNOWN = "unknown"
+PATCH = "patch"
+"""What was changed in files: where parts are entries, it is the result of an edit."""
 FAILED = {"success": False, "completed": False, "error": True}
 """What words for how a call went mean."""
 _MAKERS = {"claude": "anthropic", "gemini": "google", "gpt": "openai", "o3": "openai", "o4": "openai"}
@@ -22,6 +24,10 @@ class RecordForm(Struct, frozen=True, kw_only=True):
     """Parts are entries beside their message; an event of a message names it in this field of its data."""
     body: str = ""
     """An object in a message's `extra` whose fields are the message's own."""
+    call_body: str = ""
+    """An object in a call's `extra` whose fields are the call's own."""
+    parent: str = ""
+    """The field of a message's `extra` that names what it answers, where that is told but makes no tree."""
     provider: str = ""
     """The field of `extra`, of messages or of the conversation, that says who ran the model."""
     system_as: Literal["", "user", "assistant"] = ""
@@ -38,6 +44,10 @@ class RecordForm(Struct, frozen=True, kw_only=True):
     """Where a call's `extra` says when it was answered."""
     status_at: tuple[str, ...] = ()
     """Where a call's `extra` says how it goes while nothing came back."""
+    again_at: tuple[str, ...] = ()
+    """Where a call's `extra` has what is told once more of its result, under the same name."""
+    derived: frozenset[str] = frozenset()
+    """Fields of a result's `extra` that no source has: its reader found them in what the tool said."""
 
 
 def provider_of(model: str) -> str:

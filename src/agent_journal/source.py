@@ -13,6 +13,7 @@ import stat
 import sys
 from typing import IO, TYPE_CHECKING, Protocol, Self
 
+from agent_journal.closing import Closing
 from agent_journal.errors import UnreadableSource
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def sha256(source: Source) -> str:
     Of a folder: over the paths and sizes of its files, and the content of those that are text. The pictures
     and sounds of an export may be gigabytes; they are named by its conversations, not read.
     """
+    if known := getattr(source, "sha256", None):  # one that is kept knows its own
+        return str(known)
     if isinstance(source, Held):
         return hashlib.sha256(source.data).hexdigest()
     if isinstance(source, Member) and source.is_folder:
@@ -146,6 +149,11 @@ def is_plain(name: str) -> bool:
 
 def _are_steps(names: Sequence[str]) -> bool:
     return all(is_plain(name) or name == ".." for name in names)
+
+
+def as_text(name: str) -> str:
+    """A name or path; the bytes of one that is no text, as file systems allow, are written out."""
+    return name if name.isprintable() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def is_litter(name: str) -> bool:
@@ -372,7 +380,7 @@ class Member:
         return Member(self.archive, _joined(folder, names), _joined(base, names), is_folder=is_folder)
 
 
-class Reading:
+class Reading(Closing):
     """Base of streams that are made of another one."""
 
     def __init__(self, stream: Stream) -> None:
@@ -383,18 +391,6 @@ class Reading:
 
     def close(self) -> None:
         self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        self.close()
 
 
 class _Unclosed(Reading):
@@ -417,6 +413,9 @@ def open_source(location: str) -> Source:
 
 def opened(source: Source) -> Source:
     """The source itself; of a small file its bytes, of a zip or a compressed file what is in it."""
+    if own := getattr(source, "opened", None):  # one that is kept remembers what was in it
+        inside: Source = own()
+        return inside
     if not isinstance(source, File):
         return source
     file = _held(source)

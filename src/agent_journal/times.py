@@ -200,17 +200,24 @@ def epoch_ms(at: str | None) -> int | None:
 def plus_ms(at: str, milliseconds: float) -> str | None:
     """The moment so much later, in UTC."""
     parsed = parse(at)
-    if parsed is None:
-        return None
+    later = None if parsed is None else later_by(parsed, milliseconds)
+    return None if later is None else written(later)
+
+
+def later_by(parsed: datetime, milliseconds: float) -> datetime | None:
+    """The same of a parsed moment; None if there is no such moment."""
     try:
         later = parsed + timedelta(milliseconds=milliseconds)
-        if later.tzinfo is not UTC:
-            later = later.astimezone(UTC)
+        return later if later.tzinfo is UTC else later.astimezone(UTC)
     except OverflowError:
         return None
-    if later.microsecond % 1000 == 0:
-        return later.isoformat(timespec="milliseconds")[:23] + "Z"
-    return _format(later, 6)
+
+
+def written(utc: datetime) -> str:
+    """A moment in UTC as RFC 3339, with milliseconds or, where it has them, microseconds."""
+    if utc.microsecond % 1000 == 0:
+        return utc.isoformat(timespec="milliseconds")[:23] + "Z"
+    return _format(utc, 6)
 
 
 def iso_ms(at: str | None) -> str | None:

@@ -68,6 +68,10 @@ class Archive:
         """Whether there is such a file."""
         return inside in self._members
 
+    def size(self, inside: str) -> int:
+        """How many bytes a member says that it has."""
+        return self._members[inside].file_size
+
     def listing(self, folder: str) -> Iterator[tuple[str, bool]]:
         """Path inside the zip, and whether it is a folder, of everything directly in a folder."""
         below = self._folders.get(folder, {})

@@ -116,3 +116,43 @@ def test_values_held_as_they_are_come_like_all_others(rows: list[tuple[str, Any]
 def test_the_size_of_a_record_is_that_of_all_its_texts() -> None:
     assert (flat_size({"a": "x" * 1000, "b": "é" * 1000, "c": 1}) or 0) > 2000
     assert flat_size({"a": "x", "b": []}) is None
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("held", [0, 10**9])
+def test_values_of_any_depth_come_back_to_their_owner(
+    is_whole: bool, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "_HELD_BYTES", held)
+    kept = Grouped(is_owner=True)
+    depths = [1, 900, 950, *range(970, 1000), 100_000]
+    for depth in depths:
+        value: list[Any] = []
+        for _ in range(depth):
+            value = [value]
+        if is_whole:
+            kept.add_whole("g", depth, value, depth)
+        else:
+            kept.add("g", depth, value)
+
+    assert depths == list(map(depth_of, kept.of("g")))
+
+
+def test_values_that_are_too_deep_are_refused_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    monkeypatch.setattr(spill, "_HELD_BYTES", 0)
+    kept = Grouped()
+    for _ in range(2):
+        kept.add("g", 0, 1)
+        with pytest.raises(RecursionError):
+            kept.add("g", 0, value)
+
+
+def depth_of(value: list[Any]) -> int:
+    depth = 0
+    while value:
+        (value,) = value
+        depth += 1
+    return depth

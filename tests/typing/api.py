@@ -43,3 +43,9 @@ assert_type(str(agent_journal.UnreadableSource("here", "why")), str)
 
 agent_journal.read(3)  # type: ignore[arg-type]
 agent_journal.nothing  # type: ignore[attr-defined] # noqa: B018 (an unknown name is an error)
+
+with agent_journal.open_archive("journal") as journal:
+    assert_type(journal.conversation("0f3"), Conversation)
+    assert_type(journal.memories(), Iterator[Memory])
+    assert_type([each.id for each in journal.conversations()], list[str])
+    assert_type([hit.score for hit in journal.search("words").hits], list[float])
