@@ -30,8 +30,11 @@ SESSIONS_LIMIT, EXPORT_LIMIT = 3.0, 2.0
 CONVERT_MB_PER_SECOND = 120
 HELP_LIMIT, SMALL_LIMIT = 6.0, 12.0
 IDENTIFY_MS, IDENTIFY_FILES = 1.0, 1000
-TARGETS, WRITE_MB_PER_SECOND, GROWTH_LIMIT = ("unified", "session", "agent-record"), 100, 1.1
+TARGETS = ("unified", "session", "agent-record", "agent-record-v3", "pam")
+WRITE_MB_PER_SECOND, GROWTH_LIMIT = 100, 1.1
 RECORDS_PER_SECOND = 2000
+INDEX_LIMIT, INDEX_OWN_MB_PER_SECOND, INDEX_SHARE, INDEX_MEMORY_MB = 2.5, 30, 0.3, 200
+QUERY_MS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
 _ROUNDS = 2
 _STARTS = 20
 
@@ -235,6 +238,28 @@ def signing(_there: Corpus) -> Iterator[Figure]:
         yield Figure("signing", what, f"{rate:,.0f}/s", "", None, limit, rate >= RECORDS_PER_SECOND)
 
 
+def index(there: Corpus) -> Iterator[Figure]:
+    """The index of words, beside its library with plain words and one field."""
+    ours, base = best_of(("index", there.sessions), ("index_plain", there.sessions))
+    size = ours["characters"] / MB
+    what = f"{size:.0f} MB of text indexed with all its fields, names and filters, beside plain words"
+    yield against("index", what, ours["seconds"], base["seconds"], INDEX_LIMIT)
+    own = size / ours["held_up"]
+    limit, ok = f"{INDEX_OWN_MB_PER_SECOND} MB/s", own >= INDEX_OWN_MB_PER_SECOND
+    yield Figure("index", "what the caller waits for of it", f"{own:.0f} MB/s", "", None, limit, ok)
+    share = ours["size"] / there.session_bytes
+    limit, ok = f"{INDEX_SHARE:.0%}", share <= INDEX_SHARE
+    what = f"size of the index, beside {there.session_bytes / MB:.0f} MB of files"
+    yield Figure("index", what, f"{ours['size'] / MB:.0f} MB", "", share, limit, ok)
+    held = ours["held"] / MB
+    limit, ok = f"{INDEX_MEMORY_MB} MB", held <= INDEX_MEMORY_MB
+    yield Figure("index", "memory that indexing takes", f"{held:.0f} MB", "", None, limit, ok)
+    for kind, most in QUERY_MS.items():
+        took = ours["queries"][kind]
+        what = f"a query of the kind: {kind}"
+        yield Figure("index", what, f"{took:.2f} ms", "", None, f"{most} ms", took <= most)
+
+
 def _aj() -> list[str]:
     script = Path(sys.executable).with_name("aj")
     return [str(script)] if script.exists() else [sys.executable, "-m", "agent_journal"]
@@ -261,7 +286,7 @@ def _wall_of(command: list[str], environment: dict[str, str]) -> float:
 
 MEASUREMENTS: dict[str, Callable[[Corpus], Iterator[Figure]]] = {
     measurement.__name__: measurement
-    for measurement in (sessions, export, convert, memory, writers, signing, identify, start, cook)
+    for measurement in (sessions, export, convert, memory, writers, signing, identify, start, cook, index)
 }
 
 

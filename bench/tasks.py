@@ -9,21 +9,26 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from agent_journal.model import Role
+    from agent_journal.model import Item, Part, Role
+    from agent_journal.search.lexical import Entry, Index
 
 _BLOCK = 1 << 20
 # The first pass pays for memory that the process does not have yet.
 _PASSES = 3
 _RECORDS = 500
+_QUERIES = 31
+_SAID = 100  # characters of what is taken for a sentence
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -144,6 +149,13 @@ def identify(folder: Path) -> dict[str, Any]:
     return {"seconds": seconds, "files": len(truth), "told": told, "wrong": wrong}
 
 
+class _Nowhere:
+    """A bundle of which nothing is kept."""
+
+    def file(self, path: str) -> IO[bytes]:  # noqa: ARG002
+        return Path("/dev/null").open("wb")
+
+
 def write(path: Path, target: str) -> dict[str, Any]:
     """Write everything at the path in a format, to nowhere, each conversation as it comes, four times.
 
@@ -158,13 +170,22 @@ def write(path: Path, target: str) -> dict[str, Any]:
     writer, run = writers.get(target), new_run(Notes())
 
     def write_all() -> dict[str, Any]:
-        size, seconds = 0, 0.0
-        with Path("/dev/null").open("wb") as nowhere:
+        size, reading = 0, 0.0
+
+        def given() -> Iterator[Item]:
+            nonlocal size, reading
+            began = time.process_time()
             for item in read(path):
                 size += len(msgspec.json.encode(item))
-                started = time.process_time()
-                writer.write([item], nowhere, run)
-                seconds += time.process_time() - started
+                reading += time.process_time() - began
+                yield item
+                began = time.process_time()
+            reading += time.process_time() - began
+
+        with Path("/dev/null").open("wb") as nowhere:
+            started = time.process_time()
+            writer.write(given(), _Nowhere() if writer.INFO.layout == "bundle" else nowhere, run)
+            seconds = time.process_time() - started - reading
         return {"seconds": seconds, "bytes": size, "half_bytes": peak_bytes()}
 
     _, half, *rest = (write_all() for _ in range(4))
@@ -219,6 +240,111 @@ def _small_records(count: int) -> list[bytes]:
     return out.getvalue().splitlines()
 
 
+def index(path: Path) -> dict[str, Any]:
+    """Index everything at the path, and look for some of it.
+
+    `seconds` is all that the index costs, `held_up` what of it the caller's own thread does, and `queries` is
+    what the median query of each kind takes, in milliseconds.
+    """
+    from agent_journal.search.lexical import Index  # noqa: PLC0415
+
+    entries = list(_entries(path))
+    before = peak_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        started, own = time.process_time(), time.thread_time()
+        with Index.open(Path(folder) / "words") as words:
+            words.add(entries)
+            own = time.thread_time() - own
+            words.commit(entries[-1].key)
+        found = {"seconds": time.process_time() - started, "held_up": own, "held": peak_bytes() - before}
+        with Index.open(Path(folder) / "words") as words:
+            queries = {kind: _median(words, text) for kind, text in _queries(entries).items()}
+        return {**found, **_sizes(entries, Path(folder)), "queries": queries}
+
+
+def index_plain(path: Path) -> dict[str, Any]:
+    """The same texts in an index with one field that knows plain words only, straight from its library."""
+    import tantivy  # noqa: PLC0415
+
+    entries = list(_entries(path))
+    with tempfile.TemporaryDirectory() as folder:
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("text")
+        plain = tantivy.Index(builder.build(), folder)
+        started = time.process_time()
+        writer = plain.writer(64_000_000, 1)
+        for entry in entries:
+            document = tantivy.Document()
+            for text in entry[-4:]:
+                document.add_text("text", text)
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        return {"seconds": time.process_time() - started, **_sizes(entries, Path(folder))}
+
+
+def _entries(path: Path) -> Iterator[Entry]:
+    """What there is to index."""
+    from agent_journal import Conversation, Message, read  # noqa: PLC0415
+    from agent_journal.search.lexical import Entry  # noqa: PLC0415
+
+    keys = count(1)
+    chats = (item for item in read(path) if isinstance(item, Conversation))
+    for place, chat in enumerate(chats):
+        fixed = (chat.source, chat.cwd or "", "", 0)
+        if chat.title:
+            yield Entry(next(keys), place, "", *fixed, title=chat.title)
+        for message in chat.timeline:
+            if isinstance(message, Message):
+                yield Entry(next(keys), place, message.role, *fixed, *_texts(message.parts))
+
+
+def _texts(parts: Sequence[Part]) -> tuple[str, str, str]:
+    """What was said, thought, and done by tools."""
+    from agent_journal import Reasoning, Text, ToolCall, ToolResult  # noqa: PLC0415
+
+    said, thought, done = [], [], []
+    for part in parts:
+        if isinstance(part, Text):
+            said.append(part.text)
+        elif isinstance(part, Reasoning):
+            thought.append(part.text or "")
+        elif isinstance(part, ToolCall):
+            done.append(f"{part.name} {part.input}")
+        elif isinstance(part, ToolResult):
+            output = part.output
+            done.append(output if isinstance(output, str) else "\n".join(_texts(output or ())))
+    return "\n".join(said), "\n".join(thought), "\n".join(done)
+
+
+def _queries(entries: list[Entry]) -> dict[str, str]:
+    """A query of each kind, made of the words that the texts have."""
+    frequent = Counter(word for entry in entries[::20] for word in set(entry.tool.lower().split()))
+    plain = [(word, times) for word, times in frequent.most_common() if word.isalpha()]
+    common = [word for word, _ in plain]
+    rare = next(word for word, times in reversed(plain) if times == 1)
+    said = next(entry.text for entry in entries if len(entry.text) > _SAID).split()
+    three = " ".join(common[9:12])
+    phrase = f'"{" ".join(said[2:5])}"'
+    return {"rare": rare, "common": common[0], "three": three, "phrase": phrase, "prefix": f"{rare[:4]}*"}
+
+
+def _median(words: Index, text: str) -> float:
+    from agent_journal.search.query import parse  # noqa: PLC0415
+
+    times = []
+    for _ in range(_QUERIES):
+        started = time.thread_time()
+        words.search(parse(text), limit=20)
+        times.append(time.thread_time() - started)
+    return sorted(times)[_QUERIES // 2] * 1000
+
+
+def _sizes(entries: list[Entry], folder: Path) -> dict[str, int]:
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return {"characters": sum(len(text) for entry in entries for text in entry[-4:]), "size": size}
+
+
 def peak_bytes() -> int:
     """The most memory this process has held."""
     try:
@@ -231,9 +357,8 @@ def peak_bytes() -> int:
         return peak if sys.platform == "darwin" else peak * 1024
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task for task in (read, decode_lines, decode_elements, copy, identify, write, sign)
-}
+_ALL = (read, decode_lines, decode_elements, copy, identify, write, sign, index, index_plain)
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {task.__name__: task for task in _ALL}
 
 
 def main() -> None:

@@ -1,0 +1,245 @@
+"""Measures the archive: `python bench/archive.py --corpus DIR [--without-peer] [--json] [NAME…]`.
+
+DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`. Each figure is measured in
+a journal of its own, beside agentsview (installed from PyPI into a temporary environment; where that fails
+it is said) or beside the start of Python, in one run on one machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MB = 1_000_000
+COLD_MB_PER_SECOND, COLD_RSS_MB = 40, 400
+NOOP_STARTS, NOOP_US_PER_FILE = 10, 10
+GROWN_SECONDS = 0.3
+EXPORT_CPU_SECONDS, EXPORT_RSS_MB = 12, 300
+DISK_MB = 280
+_SAMPLE = 0.02
+# An installed program is compiled; where the environment forbids that, it would be compiled at each start.
+_ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+_TIMES = 5
+
+
+class Figure(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    measured: str
+    limit: str
+    ok: bool | None
+    beside: str = ""
+
+
+class Run(NamedTuple):
+    """What a command cost: wall and CPU seconds, and the memory of all its processes together."""
+
+    wall: float
+    cpu: float
+    rss_mb: float
+
+
+def run(command: list[str], home: Path, **environ: str) -> Run:
+    """Run a command in a home of its own to its end."""
+    before = os.times()
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env={**_ENVIRON, "HOME": str(home), **environ},
+        cwd=home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    peak = [0.0]
+    watcher = threading.Thread(target=_watch, args=(process, peak))
+    watcher.start()
+    _, errors = process.communicate()
+    wall = time.perf_counter() - began
+    watcher.join()
+    after = os.times()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit {process.returncode}\n{errors.decode()}")
+    cpu = after.children_user - before.children_user + after.children_system - before.children_system
+    return Run(wall, cpu, peak[0] / MB)
+
+
+def _watch(process: subprocess.Popen[bytes], peak: list[float]) -> None:
+    while process.poll() is None:
+        peak[0] = max(peak[0], sum(map(_rss, _family(process.pid))))
+        time.sleep(_SAMPLE)
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from _family(int(child))
+
+
+def _rss(pid: int) -> int:
+    """Anonymous and file-backed memory; pages of files that are only mapped can be taken back at any time."""
+    with suppress(OSError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+AJ = [sys.executable, "-m", "agent_journal"]
+
+
+class Bench:
+    """The figures; each may need what an earlier one left."""
+
+    def __init__(self, corpus: Path, work: Path, peer: list[str] | None) -> None:
+        self.home = work / "home"
+        shutil.copytree(corpus / "home", self.home)
+        self.export = corpus / "chatgpt-export"
+        self.work = work
+        self.peer = peer
+        self.files = [file for file in self.home.rglob("*") if file.is_file()]
+        self.bytes = sum(file.stat().st_size for file in self.files)
+        self.journal = work / "journal"
+        self.peer_data = work / "peer"
+
+    def _aj(self, *arguments: str, journal: Path | None = None) -> Run:
+        return run([*AJ, *arguments], self.home, AJ_HOME=str(journal or self.journal))
+
+    def _beside(self) -> Run | None:
+        if self.peer is None:
+            return None
+        return run([*self.peer, "sync"], self.home, AGENTSVIEW_DATA_DIR=str(self.peer_data))
+
+    def cold(self) -> Iterator[Figure]:
+        """Everything from nothing, searchable at the end."""
+        ours = self._aj("sync")
+        peer = self._beside()
+        rate = self.bytes / MB / ours.wall
+        beside = f"agentsview {self.bytes / MB / peer.wall:.1f} MB/s, {peer.rss_mb:.0f} MB" if peer else ""
+        yield Figure(
+            "cold sync",
+            f"{rate:.1f} MB/s ({ours.wall:.1f} s wall, {ours.cpu:.1f} s CPU)",
+            f"≥ {COLD_MB_PER_SECOND} MB/s",
+            rate >= COLD_MB_PER_SECOND,
+            beside,
+        )
+        limit = f"≤ {COLD_RSS_MB} MB"
+        yield Figure("memory of it", f"{ours.rss_mb:.0f} MB", limit, ours.rss_mb <= COLD_RSS_MB)
+        disk = size_of(self.journal) / MB
+        beside = f"agentsview {size_of(self.peer_data) / MB:.0f} MB without the originals" if peer else ""
+        yield Figure(
+            "disk", f"{disk:.0f} MB for {self.bytes / MB:.0f}", f"≤ {DISK_MB} MB", disk <= DISK_MB, beside
+        )
+
+    def noop(self) -> Iterator[Figure]:
+        """Nothing has changed."""
+        start = min(run([sys.executable, "-c", "pass"], self.home).wall for _ in range(_TIMES))
+        ours = min(self._aj("sync").wall for _ in range(_TIMES))
+        peer = self._beside()
+        limit = start * NOOP_STARTS + len(self.files) * NOOP_US_PER_FILE / 1e6
+        yield Figure(
+            "no-op sync",
+            f"{ours:.2f} s for {len(self.files):,} files",
+            f"≤ {limit:.2f} s ({NOOP_STARTS} × the start of Python + {NOOP_US_PER_FILE} µs a file)",
+            ours <= limit,
+            f"agentsview {peer.wall:.2f} s" if peer else "",
+        )
+
+    def grown(self) -> Iterator[Figure]:
+        """One history grew by one message."""
+        history = max(self.home.rglob("*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+        walls, peers = [], []
+        for _ in range(_TIMES):
+            last = history.read_bytes().splitlines()[-1]
+            record = json.loads(last)
+            for name in ("uuid", "id"):
+                if name in record:
+                    record[name] = f"{time.time_ns():x}"
+            with history.open("ab") as file:
+                file.write(json.dumps(record).encode() + b"\n")
+            walls.append(self._aj("sync").wall)
+            peer = self._beside()
+            peers += [peer.wall] if peer else []
+        beside = f"agentsview {min(peers):.2f} s" if peers else ""
+        ours = min(walls)
+        yield Figure("one grew", f"{ours:.2f} s", f"≤ {GROWN_SECONDS} s", ours <= GROWN_SECONDS, beside)
+
+    def imported(self) -> Iterator[Figure]:
+        """An export of 150 MB with every branch."""
+        ours = self._aj("import", str(self.export), journal=self.work / "export")
+        limit = f"≤ {EXPORT_CPU_SECONDS} CPU-s"
+        yield Figure("export", f"{ours.cpu:.1f} CPU-s", limit, ours.cpu <= EXPORT_CPU_SECONDS)
+        limit = f"≤ {EXPORT_RSS_MB} MB"
+        yield Figure("memory of it", f"{ours.rss_mb:.0f} MB", limit, ours.rss_mb <= EXPORT_RSS_MB)
+
+
+def installed_peer(work: Path) -> list[str] | None:
+    """The peer in an environment of its own, or None."""
+    folder = work / "agentsview"
+    try:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "agentsview"]
+        subprocess.run(pip, check=True, capture_output=True)
+    except subprocess.CalledProcessError:
+        print("agentsview cannot be installed here: no figures beside it")
+        return None
+    return [str(folder / "bin" / "agentsview")]
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--without-peer", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "names", nargs="*", default=[], help="cold, noop, grown, imported; the first goes first"
+    )
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        peer = None if arguments.without_peer else installed_peer(work)
+        bench = Bench(arguments.corpus, work, peer)
+        all_names: dict[str, Callable[[], Iterator[Figure]]] = {
+            "cold": bench.cold,
+            "noop": bench.noop,
+            "grown": bench.grown,
+            "imported": bench.imported,
+        }
+        for name in arguments.names or all_names:
+            for figure in all_names[name]():
+                _print(figure, as_json=arguments.json)
+
+
+def _print(figure: Figure, *, as_json: bool) -> None:
+    if as_json:
+        told: dict[str, Any] = figure._asdict()
+        print(json.dumps(told), flush=True)
+        return
+    verdict = {True: "ok", False: "OVER", None: ""}[figure.ok]
+    beside = f"   {figure.beside}" if figure.beside else ""
+    print(f"{figure.name:14} {figure.measured:44} {figure.limit:20} {verdict:5}{beside}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
