@@ -7,8 +7,10 @@ whole. With `--check` nothing is written; what is out of date is named, and the 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
+import itertools
 import json
 import re
 import sys
@@ -18,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from agent_journal import cli, model
+from agent_journal import cli, config, model, tomltext
+from agent_journal.cli._run import module_of
 from agent_journal.cli.formats import rows
 from agent_journal.notes import Kind
 
@@ -81,9 +84,51 @@ def help_texts() -> str:
     return "\n".join([_help("aj", verbs), *(_help(title, text) for title, text in _verbs())])
 
 
+def config_keys() -> str:
+    """Every key of the configuration."""
+    settled = config.load(Path("/you/.agent-journal"), {"HOME": "/you", "USERPROFILE": "/you"})
+    meanings = _meanings()
+    return _table(
+        ("key", "meaning", "values", "default"),
+        (
+            (f"`{key}`", meanings[key], config.expected(key), f"`{_as_toml(settled.value(key))}`")
+            for key in config.keys()  # noqa: SIM118 (a module's)
+        ),
+    )
+
+
+def config_sources() -> str:
+    """Every source that has a home, with what moves it."""
+    rows = []
+    for key in config.source_keys():
+        info = config.source_info(key)
+        if info.homes:
+            ours = [name for name in config.variables(key) if name in info.env]
+            theirs = [name for name in info.env if name not in ours]
+            rows.append(
+                (
+                    f"`{key}`",
+                    info.title,
+                    _list([f"`{name}`" for name in ours]),
+                    _list([f"`{name}`" for name in theirs]),
+                )
+            )
+    return _table(("key", "source", "variable", "the vendor's"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     part.__name__.replace("_", "-"): part
-    for part in (readers, writers, readers_in_full, writers_in_full, notes, fields, help_texts)
+    for part in (
+        readers,
+        writers,
+        readers_in_full,
+        writers_in_full,
+        notes,
+        fields,
+        help_texts,
+        config_keys,
+        config_sources,
+    )
 }
 
 
@@ -141,9 +186,27 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     return f"`{json.dumps(value)}`"
 
 
+def _meanings() -> dict[str, str]:
+    """The string behind each field of the configuration, by key."""
+    found: dict[str, str] = {}
+    structs = {struct.__name__: table for table, struct in config.structs()}
+    for struct in ast.parse(inspect.getsource(config)).body:
+        if isinstance(struct, ast.ClassDef) and struct.name in structs:
+            for field, text in itertools.pairwise(struct.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    found[f"{structs[struct.name]}.{ast.unparse(field.target)}"] = ast.literal_eval(
+                        text.value
+                    )
+    return found
+
+
+def _as_toml(value: Any) -> str:
+    return tomltext.shown(value.as_posix().replace("/you/", "~/") if isinstance(value, Path) else value)
+
+
 def _verbs() -> Iterator[tuple[str, str]]:
     for verb in cli.VERBS:
-        command: click.Command = importlib.import_module(f"agent_journal.cli.{verb}").command
+        command: click.Command = importlib.import_module(f"agent_journal.cli.{module_of(verb)}").command
         yield from _command(f"aj {verb}", command)
 
 
