@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Found as Told
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Memory
+    from agent_journal.notes import Notes
     from agent_journal.search.lexical import Hit as Scored
     from agent_journal.search.lexical import Index
     from agent_journal.search.query import Query
@@ -142,9 +143,13 @@ def import_files(
     done: Callable[[Result], None],
     *,
     from_format: str | None = None,
+    note: Notes | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> None:
-    """Import files that a person names, whether or not they were imported before."""
+    """Import files that a person names, imported before or not; of folders what is in them."""
+    from agent_journal.archive import folders  # noqa: PLC0415 (asks all readers)
+    from agent_journal.notes import Notes  # noqa: PLC0415
+
     with archive.open_to_write(config.home, waiting=waiting) as kept:
         finish_erasing(kept, config)
         with (
@@ -153,7 +158,7 @@ def import_files(
                 kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
             ) as importer,
         ):
-            for each in found:
+            for each in folders.expanded(found, note or Notes(), from_format):
                 importer.take(each)
         finish_erasing(kept, config)
 

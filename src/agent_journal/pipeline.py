@@ -71,6 +71,12 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
         raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
 
+def is_claimed(source: Source, from_format: str | None = None) -> bool:
+    """Whether a reader (or the one that is asked for) takes a file or folder as it is, for one unit."""
+    forced = parse_format(from_format) if from_format else None
+    return _claimed(opened(source), forced, None) is not None
+
+
 def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:
     peek = Peek(source)
     if forced is None:

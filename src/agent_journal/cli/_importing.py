@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.found import Result
     from agent_journal.journal import Summary
-    from agent_journal.notes import Notes
+    from agent_journal.notes import Note, Notes
 
 _MOST_NAMED = 20
 # Below so many bytes a rate tells nothing.
@@ -80,12 +80,17 @@ class Report:
             say(f"{result.status}: {why}")
         if len(self._troubles) > _MOST_NAMED:
             say(f"… and {len(self._troubles) - _MOST_NAMED:,} more; 'aj status --problems' lists them")
-        for each in note.kept if note else ():
-            say(f"note: {each}")
+        self._tell_notes(note.kept if note else [])
         if not self._troubles and not (note and note.damaged):
             return 0
         nothing = summary is None and not self.conversations
         return FAILED if nothing else PARTLY
+
+    def _tell_notes(self, notes: list[Note]) -> None:
+        for each in notes[:_MOST_NAMED]:
+            say(f"note: {each}")
+        if len(notes) > _MOST_NAMED:
+            say(f"note: … and {len(notes) - _MOST_NAMED:,} more of this kind")
 
     def _total(self, summary: Summary | None, seconds: float) -> dict[str, object]:
         return {

@@ -11,6 +11,7 @@ from agent_journal import journal
 from agent_journal.archive.found import Found
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import settings, waiting
+from agent_journal.notes import Notes
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,6 +22,9 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     """Import files, folders, zips or standard input (-) into the journal."""
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
     found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
+    note = Notes()
     with Report(as_json=as_json) as report:
-        journal.import_files(settings(), found, report.done, from_format=from_format, waiting=waiting)
-    return report.finish(None)
+        journal.import_files(
+            settings(), found, report.done, from_format=from_format, note=note, waiting=waiting
+        )
+    return report.finish(None, note)

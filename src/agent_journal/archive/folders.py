@@ -1,0 +1,61 @@
+"""What is imported of a folder: each file has an account of its own, so that each is told apart later."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from agent_journal import pipeline, readers
+from agent_journal.errors import AmbiguousFormat, UnreadableSource
+from agent_journal.notes import Kind
+from agent_journal.source import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.archive.found import Found
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+
+def expanded(found: Iterable[Found], note: Notes, from_format: str | None = None) -> Iterator[Found]:
+    """What to import, where a folder that no reader claims as a whole stands for what is in it.
+
+    A format that is asked for is not forced upon files in a folder: those of another one are noted.
+    """
+    for each in found:
+        if each.path != "-" and os.path.isdir(each.path):
+            yield from _in_folder(each, note, from_format)
+        else:
+            yield each
+
+
+def _in_folder(folder: Found, note: Notes, from_format: str | None) -> Iterator[Found]:
+    is_empty = True
+    for source, is_claimed in _parts(open_source(folder.path), from_format):
+        is_empty = False
+        if is_claimed or from_format is None:
+            yield folder._replace(path=source.label)
+        else:
+            note.add(Kind.UNKNOWN_FILE, source.label, "", f"it is not of the format {from_format}")
+    if is_empty:
+        yield folder  # which is told as it is told of any input
+
+
+def _parts(folder: Source, from_format: str | None) -> Iterator[tuple[Source, bool]]:
+    """Folders that a reader claims, and files, in the order of their paths; whether they are claimed."""
+    pending = [folder]
+    while pending:
+        source = pending.pop()
+        if not source.is_folder and from_format is None:
+            if not readers.is_companion(source.path):
+                yield source, True  # it is told when it is read
+            continue
+        try:
+            is_claimed = pipeline.is_claimed(source, from_format)
+            if is_claimed or not source.is_folder:
+                yield source, is_claimed
+            else:
+                pending.extend(reversed(source.children()))
+        except (AmbiguousFormat, UnreadableSource):
+            yield source, True
