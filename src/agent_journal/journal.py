@@ -66,9 +66,12 @@ def sync(
     is_all: bool = True,
     make: bool = True,
     begun: Callable[[int, int], None] | None = None,
+    unchanged: Callable[[Result], None] | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Summary:
     """Import what is new or changed of the files that are found; `begun` is told how many, and their bytes.
+
+    `done` is told of each that was read, `unchanged` of each that is as it was.
 
     If these are all that there are, those that are gone are marked, and what an older revision of a reader
     read is read again from the vault.
@@ -76,7 +79,7 @@ def sync(
     now = moment()
     with archive.open_to_write(config.home, waiting=waiting, make=make) as kept:
         finish_erasing(kept, config)
-        scan = Scan(kept, now, full=full, is_all=is_all)
+        scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
         changed = list(scan.changed(found(kept)))
         outdated = scan.outdated() if is_all else []
         with indexing.Indexer(kept, config) as indexer:

@@ -320,6 +320,19 @@ class _Remembered:
             note(*call)
 
 
+def is_unfinished(text: bytes) -> bool:
+    """Whether a text is the beginning of one JSON value, which ends before its end, or nothing at all."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        # A number that is cut is called invalid, behind its last byte.
+        found = _PLACE.search(str(error))
+        return "truncated" in str(error) or (found is not None and int(found[1]) >= len(text))
+    except RecursionError:
+        return False
+    return False
+
+
 def mended(head: bytes) -> bytes:
     """A JSON text that was cut somewhere, closed: up to its last whole member, then the brackets.
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import jsonstream, tables
-from agent_journal.encoding import head_text
+from agent_journal.encoding import decoded_head, head_text
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Notes
 from agent_journal.source import HEAD_BYTES
@@ -26,6 +26,8 @@ _FIRST_RECORDS, _MOST_RECORDS = 4, 40
 _FEW_RECORDS = 3
 _SQLITE = b"SQLite format 3\0"
 _FEW_ROWS = 20
+# A first line may hold a picture.
+_LONGEST_FIRST = 64 << 20
 
 
 class Peek:
@@ -178,6 +180,19 @@ class Peek:
     def is_empty(self) -> bool:
         """Whether there is nothing in the file but white space."""
         return not self.is_folder and not self.head.strip()
+
+    @cached_property
+    def is_unfinished(self) -> bool:
+        """Whether all that is in the file is the beginning of a JSON value, or nothing: it may yet be written."""
+        if self.is_folder or self.opening not in {"", "[", "{"}:
+            return False
+        if not self.is_cut:
+            return jsonstream.is_unfinished(self._text)
+        if self._is_lines:
+            return False
+        with self._source.open() as stream:
+            data = stream.read(_LONGEST_FIRST)
+        return len(data) < _LONGEST_FIRST and jsonstream.is_unfinished(decoded_head(data))
 
     def looks_like(self) -> str:
         """In a few words, what a file that nobody claims seems to be."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal.archive import Archive
-from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal.archive.found import Found, Result, Stat, stat_of
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import SourceRow, Status
 from agent_journal.archive.syncing import Scan
@@ -89,6 +89,71 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
         assert 3 == len(everything(archive.store)[0].timeline)
 
 
+@pytest.mark.parametrize("case", ["claude-code", "codex", "gemini-cli"])
+def test_at_every_cut_of_its_first_line_a_history_is_read_or_waits(case: str, tmp_path: Path) -> None:
+    line = _first_line(case)
+    file = tmp_path / "history.jsonl"
+    told = []
+    with journal(tmp_path / "journal") as archive:
+        for cut in range(1, len(line)):
+            file.write_bytes(line[:cut])
+            told.append(in_its_home(archive, file, case))
+            row = account(archive, file)
+            assert told[-1] in {Status.PENDING, Status.IMPORTED}, line[:cut]
+            assert [note["kind"] for note in row.notes] == [Kind.TORN_TAIL.label]
+            assert (cut, cut) == (row.size, row.defects)
+        file.write_bytes(line)
+        assert in_its_home(archive, file, case) == Status.IMPORTED
+    assert told[0] == Status.PENDING
+
+
+def _first_line(reader: str) -> bytes:
+    for case in all_cases():
+        if case.reader == reader:
+            for file in input_files(case.folder):
+                lines = file.read_bytes().splitlines(keepends=True)
+                if file.suffix == ".jsonl" and lines and b'"message"' in b"".join(lines[:1]):
+                    return lines[0]
+    raise LookupError(reader)
+
+
+def in_its_home(archive: Archive, file: Path, reader: str) -> str:
+    """How a file is read that lies where a source keeps its histories."""
+    results: list[Result] = []
+    with Importer(archive, NOW, lambda _: None, results.append) as importer:
+        importer.take(Found(str(file), reader, "~/*"))
+    return results[0].status
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"  \n", Status.PENDING),
+        (b'{"a": 1.', Status.PENDING),
+        (b'{"a": "' + b"x" * 70_000, Status.PENDING),
+        (b'{"a": "' + b"x" * 70_000 + b'"}', Status.UNKNOWN),
+        (b'{"a": 1}\n{"a', Status.UNKNOWN),
+        (b'{"a" 1', Status.UNKNOWN),
+        (b"# notes", Status.UNKNOWN),
+    ],
+)
+def test_only_what_may_become_a_record_waits(content: bytes, status: str, tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_bytes(content)
+    with journal(tmp_path / "journal") as archive:
+        assert in_its_home(archive, file, "claude-code") == status
+
+
+def test_a_history_that_is_written_anew_waits_and_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(3))
+    with journal(tmp_path / "journal") as archive:
+        in_its_home(archive, file, "claude-code")
+        file.write_text("{")
+        assert in_its_home(archive, file, "claude-code") == Status.PENDING
+        assert 3 == len(everything(archive.store)[0].timeline)
+
+
 def test_files_that_nobody_reads_are_in_the_account_of_their_folder(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -153,6 +218,22 @@ def test_only_what_changed_is_read(tmp_path: Path) -> None:
         with file.open("a") as out:
             out.write(lines(1, 2))
         assert [str(file)] == changed(archive, file)
+
+
+def test_what_has_not_changed_is_told_if_somebody_asks(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(2) + "{broken\n")
+    told: list[Result] = []
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        found = [Found(str(file), home="~/*", stat=stat_of(str(file)))]
+        assert not list(Scan(archive, NOW, unchanged=told.append).changed(found))
+
+    (result,) = told
+    assert (Status.UNCHANGED, "claude-code", 1, 2) == (
+        result.status, result.source, result.conversations, result.messages
+    )  # fmt: skip
+    assert ["line 3: bad-record"] == [note[:18] for note in result.notes]
 
 
 def test_a_change_beside_a_file_is_a_change(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import Unit
-from agent_journal.source import File, as_text, open_source
+from agent_journal.source import File, as_text, files_below, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_journal.source import Source
 
 _MOST_NOTES = 50
-_NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN}
+_NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN, Status.PENDING}
 # What is told of files that no reader got to see.
 _SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
 
@@ -82,6 +82,9 @@ class Reading:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
             if isinstance(error.__cause__, OSError):
                 row.stat = Stat()  # the next time it may be readable, and look the same
+        except _Unfinished:
+            row.status = Status.PENDING
+            note.add(Kind.TORN_TAIL, found.path, "", "its first record is still being written")
         except (UnknownFormat, AmbiguousFormat) as error:
             row.status = Status.UNKNOWN
             note.add(Kind.UNKNOWN_FILE, found.path, "", getattr(error, "reason", str(error)))
@@ -110,6 +113,9 @@ class Reading:
             if unit is not None:
                 yield unit
                 return
+        if found.home and _is_unfinished(source):
+            # It lies where histories lie: what it will be is told when there is more of it.
+            raise _Unfinished
         yield from pipeline.units_of(source, note, self._from_format)
 
     def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
@@ -223,6 +229,20 @@ def _expected(source: Source, name: str) -> Unit | None:
     reader = readers.get(name)
     version = reader.sniff(Peek(source))
     return None if version is None else Unit(source, reader, version)
+
+
+class _Unfinished(Exception):  # noqa: N818 (it is no error)
+    """Nothing is whole yet."""
+
+
+def _is_unfinished(source: Source) -> bool:
+    """Whether nothing is written yet but the beginning of a record, in a folder: of one in each file."""
+    try:
+        if not source.is_folder:
+            return Peek(source).is_unfinished
+        return all(Peek(file).is_unfinished for file in files_below(source))
+    except UnreadableSource:
+        return False  # whoever reads it tells why
 
 
 def _is_empty(source: Source) -> bool:

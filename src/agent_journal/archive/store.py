@@ -30,6 +30,10 @@ class Status:
         "unknown",
         "forgotten",
     )
+    PENDING = "pending"
+    """A history of which only the beginning of a first record is written; it is read when that is whole."""
+    UNCHANGED = "unchanged"
+    """As it was when it was read; this is told of a source, and never stored."""
 
 
 class SourceRow(msgspec.Struct, kw_only=True):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_journal import homes, readers
-from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal.archive.found import Found, Result, Stat, stat_of
 from agent_journal.archive.store import Status
 from agent_journal.source import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Known, SourceRow
@@ -53,8 +53,17 @@ def located(
 class Scan:
     """One look at the disk, compared with what the archive knows."""
 
-    def __init__(self, archive: Archive, now: str, *, full: bool = False, is_all: bool = True) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        now: str,
+        *,
+        full: bool = False,
+        is_all: bool = True,
+        unchanged: Callable[[Result], None] | None = None,
+    ) -> None:
         self._archive = archive
+        self._tell_unchanged = unchanged
         self._now = now
         self._full = full
         self._is_all = is_all
@@ -76,6 +85,23 @@ class Scan:
                     yield each
             else:
                 self.unchanged += 1
+                if self._tell_unchanged is not None:
+                    self._tell_unchanged(self._as_it_is(path))
+
+    def _as_it_is(self, path: str) -> Result:
+        row = self._archive.store.source(path)
+        if row is None:  # it was in the ledger a moment ago, and nobody else may write
+            return Result(source="", file=path, status=Status.UNCHANGED)
+        notes = [": ".join(filter(None, (each["where"], each["kind"], each["detail"]))) for each in row.notes]
+        return Result(
+            source=row.reader,
+            file=path,
+            status=Status.UNCHANGED,
+            conversations=row.conversations,
+            messages=row.messages,
+            bytes=row.size,
+            notes=notes,
+        )
 
     def is_new(self, found: Found) -> bool:
         """Whether the archive knows nothing of a file."""

@@ -30,6 +30,7 @@ class Report:
         self._as_json = as_json
         self._began = time.monotonic()
         self._troubles: list[Result] = []
+        self._pending: list[Result] = []
         self.files = self.conversations = self.messages = self.new = self.size = 0
         self._expected: tuple[int, int] | None = None
         self._progress = progress(unit="files")
@@ -55,12 +56,17 @@ class Report:
 
     def done(self, result: Result) -> None:
         """A file is imported, or is not."""
+        if result.status == Status.UNCHANGED:
+            show_json(result)  # nobody else asks for these
+            return
         self.files += 1
         self.conversations += result.conversations
         self.messages += result.messages
         self.new += result.new_messages
         self.size += result.bytes
-        if result.status != Status.IMPORTED:
+        if result.status == Status.PENDING:
+            self._pending.append(result)
+        elif result.status != Status.IMPORTED:
             self._troubles.append(result)
         if self._as_json:
             show_json(result)
@@ -75,11 +81,8 @@ class Report:
             show_json(self._total(summary, seconds))
         else:
             self._tell(summary, seconds)
-        for result in self._troubles[:_MOST_NAMED]:
-            why = result.notes[0] if result.notes else result.status
-            say(f"{result.status}: {why}")
-        if len(self._troubles) > _MOST_NAMED:
-            say(f"… and {len(self._troubles) - _MOST_NAMED:,} more; 'aj status --problems' lists them")
+        for results in (self._troubles, self._pending):
+            _name(results)
         self._tell_notes(note.kept if note else [])
         if not self._troubles and not (note and note.damaged):
             return 0
@@ -102,6 +105,7 @@ class Report:
             "messages": self.messages,
             "new_messages": self.new,
             "unreadable": len(self._troubles),
+            "pending": len(self._pending),
             "bytes": self.size,
             "seconds": round(seconds, 3),
         }
@@ -116,3 +120,12 @@ class Report:
         if summary is not None:
             gone = f", {summary.missing:,} gone from disk and kept here" if summary.missing else ""
             show(f"{count(summary.unchanged, 'file')} unchanged{gone}")
+
+
+def _name(results: list[Result]) -> None:
+    """The first of several files, each with what is to be said of it."""
+    for result in results[:_MOST_NAMED]:
+        why = result.notes[0] if result.notes else result.status
+        say(f"{result.status}: {why}")
+    if len(results) > _MOST_NAMED:
+        say(f"… and {len(results) - _MOST_NAMED:,} more; 'aj status --problems' lists them")

@@ -38,6 +38,7 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
             report.done,
             full=full,
             begun=report.begun,
+            unchanged=report.done if as_json else None,
             waiting=waiting,
         )
     return report.finish(summary, note)

@@ -26,7 +26,7 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
     def done(result: Result) -> None:
         if as_json:
             show_json(result)
-        elif result.status not in {Status.IMPORTED, Status.PARTLY}:
+        elif result.status not in {Status.IMPORTED, Status.PARTLY, Status.PENDING}:
             say(f"{result.status}: {result.notes[0] if result.notes else result.file}")
         elif result.new_messages:
             show(f"{result.source}  +{result.new_messages:,}  {result.file}")
