@@ -183,7 +183,7 @@ class Peek:
 
     @cached_property
     def is_unfinished(self) -> bool:
-        """Whether all that is in the file is the beginning of a JSON value, or nothing: it may yet be written."""
+        """Whether the file holds nothing but the beginning of a JSON value: it may still be being written."""
         if self.is_folder or self.opening not in {"", "[", "{"}:
             return False
         if not self.is_cut:

@@ -231,7 +231,7 @@ def _expected(source: Source, name: str) -> Unit | None:
     return None if version is None else Unit(source, reader, version)
 
 
-class _Unfinished(Exception):  # noqa: N818 (it is no error)
+class _Unfinished(Exception):
     """Nothing is whole yet."""
 
 
