@@ -18,7 +18,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # Each layer may import those before it, and itself only where it is one module.
 LAYERS = [
-    {"model", "errors", "schemas", "closing"},
+    {"model", "errors", "schemas", "closing", "amounts", "visible"},
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
     {
@@ -37,7 +37,7 @@ LAYERS = [
     {"jsonvalue"},
     {"jsonwindow"},
     {"jsonstream", "tables"},
-    {"peek", "transforms", "validate"},
+    {"peek", "transforms", "telling", "forks", "validate"},
     {"readers", "writers"},
     {"pipeline", "output", "signing", "config"},
     {"homes"},

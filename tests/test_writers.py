@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ from agent_journal import writers
 from agent_journal.files import ZipBundle
 from agent_journal.model import Conversation, Event, Item, Memory, Message
 from agent_journal.notes import Note, Notes
-from agent_journal.writers import Run
+from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, unified_schema
 from tests.cases import leaves
 from tests.mapping import test_session
@@ -29,6 +29,8 @@ from tests.models import items as any_items
 HERE = Path(__file__).parent / "writers"
 NAMES = sorted(writers.discover())
 every_writer = pytest.mark.parametrize("name", NAMES)
+OF_PAGES = [name for name in NAMES if writers.get(name).INFO.layout == "pages"]
+every_writer_of_pages = pytest.mark.parametrize("name", OF_PAGES)
 
 
 @cache
@@ -40,14 +42,25 @@ def kitchen_sink() -> list[Item]:
 def written(name: str, items: Iterable[Item]) -> tuple[bytes, list[Note]]:
     """What a writer makes of items, in a run that is always the same one."""
     notes = Notes()
-    run = Run(
+    return in_memory(name, items, a_run(notes)), notes.kept
+
+
+def a_run(notes: Notes) -> Run:
+    return Run(
         note=notes,
         started_at="2026-11-01T12:00:00Z",
         program="agent-journal/1.2.3",
         names={"kitchen": {"unified": "claude_code", "record": "kitchen-cli"}},
         titles={"kitchen": "The Kitchen", "pantry": "The Pantry"},
     )
-    return in_memory(name, items, run), notes.kept
+
+
+def pages(name: str, items: Iterable[Item], run: Run | None = None) -> dict[str, bytes]:
+    """The files that a writer of pages makes of items."""
+    out = io.BytesIO()
+    with closing(ZipBundle(out)) as bundle:
+        cast("PageWriter", writers.get(name)).write_pages(items, bundle, run or a_run(Notes()))
+    return pam_bundle.unzipped(out.getvalue())
 
 
 def in_memory(name: str, items: Iterable[Item], run: Run) -> bytes:
@@ -98,7 +111,14 @@ def session_errors(data: bytes) -> list[str]:
     return [error for session in documents(data) for error in test_session.errors(session)]
 
 
+def text_errors(data: bytes) -> list[str]:
+    """What is for people is UTF-8."""
+    data.decode()
+    return []
+
+
 ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
+    **dict.fromkeys(OF_PAGES, text_errors),
     "agent-record": record_errors,
     "agent-record-v3": record_errors,
     "json": json_errors,
@@ -122,15 +142,29 @@ def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
     golden_notes = HERE / name / "expected.notes.json"
     files = pam_bundle.unzipped(data) if is_bundle else {"": data}
     if request.config.getoption("--accept"):
-        shutil.rmtree(golden, ignore_errors=True)
-        for path, content in files.items():
-            (golden / path).parent.mkdir(parents=True, exist_ok=True)
-            (golden / path).write_bytes(content)
+        accept(files, golden)
         golden_notes.write_text(json.dumps(noted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     assert files == (pam_bundle.files_of(golden) if is_bundle else {"": golden.read_bytes()})
     assert json.loads(golden_notes.read_text(encoding="utf-8")) == noted
     assert [] == errors_of(name, data)
+
+
+def accept(files: dict[str, bytes], golden: Path) -> None:
+    shutil.rmtree(golden, ignore_errors=True)
+    for path, content in files.items():
+        (golden / path).parent.mkdir(parents=True, exist_ok=True)
+        (golden / path).write_bytes(content)
+
+
+@every_writer_of_pages
+def test_pages_of_the_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
+    files = pages(name, kitchen_sink())
+    golden = HERE / name / "expected.pages"
+    if request.config.getoption("--accept"):
+        accept(files, golden)
+
+    assert files == pam_bundle.files_of(golden)
 
 
 def test_every_folder_has_a_writer() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent_journal import __version__, files, readers, writers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.writers import Run, Writer
+    from agent_journal.writers import Bundle, PageWriter, Run, Writer
 
 
 def new_run(notes: Notes) -> Run:
@@ -37,13 +37,16 @@ def new_run(notes: Notes) -> Run:
 
 def write_items(items: Iterable[Item], target: str, output: str | None, notes: Notes) -> int:
     """Write all items in a format; how many there were."""
-    writer = writers.get(target)
-    run = new_run(notes)
+    return write_run(items, writers.get(target), output, new_run(notes))
+
+
+def write_run(items: Iterable[Item], writer: Writer, output: str | None, run: Run) -> int:
+    """Write all items of a run; how many there were."""
     counted = _Counted(items)
     is_folder = output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))  # noqa: PTH112
-    if writer.INFO.layout == "bundle":
+    if (several := _writes_several(writer, output, is_folder=is_folder)) is not None:
         with files.bundle(output, is_folder=is_folder) as bundle:
-            writer.write(counted, bundle, run)
+            several(counted, bundle, run)
             if not counted.count:
                 raise files.Nothing
     elif output is not None and is_folder:
@@ -56,6 +59,17 @@ def write_items(items: Iterable[Item], target: str, output: str | None, notes: N
     else:
         writer.write(counted, sys.stdout.buffer, run)
     return counted.count
+
+
+def _writes_several(
+    writer: Writer, output: str | None, *, is_folder: bool
+) -> Callable[[Iterable[Item], Bundle, Run], None] | None:
+    """What writes several files that belong together, where they are asked for."""
+    if writer.INFO.layout == "bundle":
+        return writer.write
+    if writer.INFO.layout == "pages" and output is not None and (is_folder or output.endswith(".zip")):
+        return cast("PageWriter", writer).write_pages
+    return None
 
 
 class _Counted:

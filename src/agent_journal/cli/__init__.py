@@ -6,6 +6,7 @@ import os
 import sys
 
 from agent_journal import terminal
+from agent_journal.visible import quoted
 
 VERBS = {
     "sync": "Find every known history on this machine and import what is new",
@@ -66,7 +67,7 @@ def main() -> None:
         _end(terminal.tell(f"aj {__version__}"))
         return
     if arguments and arguments[0] not in VERBS:
-        terminal.say(f"aj: no verb is called {terminal.quoted(arguments[0])}; 'aj --help' lists them")
+        terminal.say(f"aj: no verb is called {quoted(arguments[0])}; 'aj --help' lists them")
         sys.exit(2)
     try:
         from agent_journal.cli._run import run  # noqa: PLC0415

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from agent_journal.amounts import count, size
 from agent_journal.archive.store import Status
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.terminal import progress, say, show, show_json
-from agent_journal.terminal.measure import count, size
 
 if TYPE_CHECKING:
     from types import TracebackType

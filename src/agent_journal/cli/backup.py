@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from agent_journal.amounts import size
 from agent_journal.archive.backup import backup
 from agent_journal.cli._journal import reading, settings
 from agent_journal.config import FILE_NAME
 from agent_journal.terminal import show
-from agent_journal.terminal.measure import size
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

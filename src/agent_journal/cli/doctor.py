@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import config, health
+from agent_journal.amounts import count
 from agent_journal.cli._run import FAILED
 from agent_journal.terminal import show, show_json
-from agent_journal.terminal.measure import count
 
 if TYPE_CHECKING:
     from agent_journal.health import Finding

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import journal
+from agent_journal.amounts import size
 from agent_journal.archive.store import Filter
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import agreed, show
-from agent_journal.terminal.measure import size
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Listed

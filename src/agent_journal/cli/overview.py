@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import archive, readers, survey
+from agent_journal.amounts import count, size
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import out, show
-from agent_journal.terminal.measure import count, size
 from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_journal import indexing, journal
+from agent_journal.amounts import size
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import out, show, show_json
-from agent_journal.terminal.measure import size
 from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
 

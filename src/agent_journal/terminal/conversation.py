@@ -6,9 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import times, transforms, tree
-from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.terminal import one_line
-from agent_journal.terminal.forks import (
+from agent_journal.amounts import count
+from agent_journal.forks import (
     branch_by_branch,
     leaf_after,
     message_called,
@@ -16,11 +15,14 @@ from agent_journal.terminal.forks import (
     said_after,
     speaks,
 )
+from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
+from agent_journal.telling import compact
 from agent_journal.terminal.header import header
-from agent_journal.terminal.measure import count, cut
+from agent_journal.terminal.measure import cut
 from agent_journal.terminal.moments import clock, day
-from agent_journal.terminal.parts import Folding, compact, lines_of
+from agent_journal.terminal.parts import Folding, lines_of
 from agent_journal.terminal.view import OURS, View, is_text
+from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

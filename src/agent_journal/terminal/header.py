@@ -5,20 +5,18 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
-from agent_journal.terminal import one_line
-from agent_journal.terminal.measure import count
+from agent_journal import telling, tree
+from agent_journal.amounts import count
 from agent_journal.terminal.moments import span
+from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.model import Conversation, Usage
+    from agent_journal.model import Conversation
     from agent_journal.terminal.view import Line
 
-_RELATIONS = {"continues": "continues", "subagent": "subagent of", "fork": "forked from"}
 _NAMED = 5
-_CENT = 0.01
 
 
 def header(
@@ -35,10 +33,10 @@ def header(
         "Source": " ".join(filter(None, (source_title or _title_of(conversation), conversation.app_version))),
         "Id": conversation.id,
         "Project": _project(conversation),
-        "Model": ", ".join(_models(conversation)),
-        "Time": span(*_span(conversation)),
+        "Model": ", ".join(telling.models(conversation)),
+        "Time": span(*telling.span(conversation)),
         "Messages": _messages(conversation, branch),
-        "Tokens": _tokens(tree.usages(conversation.timeline)),
+        "Tokens": telling.tokens(tree.usages(conversation.timeline)),
         "Parent": _parent(conversation),
         "Subagents": _named(subagents),
         "Tags": ", ".join(conversation.tags),
@@ -60,17 +58,6 @@ def _project(conversation: Conversation) -> str:
     return " ".join(filter(None, (conversation.cwd, branch)))
 
 
-def _models(conversation: Conversation) -> list[str]:
-    """Every model that answered, in order; without any, the one that the conversation names."""
-    found = dict.fromkeys(message.model for message in tree.messages(conversation) if message.model)
-    return [*found] or ([conversation.model] if conversation.model else [])
-
-
-def _span(conversation: Conversation) -> tuple[str | None, str | None]:
-    first, last = tree.span(conversation.timeline)
-    return conversation.started_at or first, conversation.updated_at or last
-
-
 def _messages(conversation: Conversation, branch: Conversation) -> str:
     everyone = [*tree.messages(conversation)]
     shown = {message.id for message in tree.messages(branch)}
@@ -83,33 +70,12 @@ def _messages(conversation: Conversation, branch: Conversation) -> str:
     return ", ".join(told)
 
 
-def _tokens(usages: list[Usage]) -> str:
-    told = [
-        f"{amount:,} {word}"
-        for word, amount in (
-            ("in", sum(usage.input or 0 for usage in usages)),
-            ("out", sum(usage.output or 0 for usage in usages)),
-            ("from cache", sum(usage.cache_read or 0 for usage in usages)),
-            ("to cache", sum(usage.cache_write or 0 for usage in usages)),
-        )
-        if amount
-    ]
-    if not told and (total := sum(usage.total or 0 for usage in usages)):
-        told.append(f"{total:,}")
-    if any(usage.estimated for usage in usages):
-        told.append("estimated")
-    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    if costs:
-        told.append(f"${sum(costs):,.2f}" if sum(costs) >= _CENT else f"${sum(costs):.4f}")
-    return ", ".join(told)
-
-
 def _parent(conversation: Conversation) -> str:
     link = conversation.link
     if link is None:
         return ""
     place = f"{link.conversation_id}@{link.message_id}" if link.message_id else link.conversation_id
-    return f"{_RELATIONS[link.relation]} {link.conversation_id} (aj show {shlex.quote(place)})"
+    return f"{telling.RELATIONS[link.relation]} {link.conversation_id} (aj show {shlex.quote(place)})"
 
 
 def _named(subagents: Sequence[tuple[str, str | None]]) -> str:

@@ -11,7 +11,6 @@ _UNUSUAL = (
     "[^\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u1e00-\u1fff\u2010-\u2027\u2030-\u205e"
     "\u20a0-\u20cf\u2100-\u22ff\u2500-\u25fc]"
 )
-_KILO = 1000
 
 
 def width(text: str) -> int:
@@ -46,20 +45,3 @@ def cut(text: str, columns: int) -> str:
 def padded(text: str, columns: int) -> str:
     """A line with spaces behind it that fill so many columns."""
     return text + " " * (columns - width(text))
-
-
-def size(count: int) -> str:
-    """A number of bytes for people."""
-    if count < _KILO:
-        return f"{count} B"
-    amount, unit = count / _KILO, "KB"
-    for larger in ("MB", "GB", "TB"):
-        if amount < _KILO - 0.5:
-            break
-        amount, unit = amount / _KILO, larger
-    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"  # noqa: PLR2004 (two digits tell enough)
-
-
-def count(number: int, thing: str, several: str = "") -> str:
-    """A number of things: `1 message`, `1,200 messages`."""
-    return f"{number:,} {thing if number == 1 else several or thing + 's'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal import times
-from agent_journal.terminal import one_line
+from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import tree
+from agent_journal import telling, tree
+from agent_journal.amounts import count
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.terminal import one_line, safe
-from agent_journal.terminal.measure import count, cut, size, width
+from agent_journal.telling import compact, lines_in, plain
+from agent_journal.terminal.measure import cut, width
 from agent_journal.terminal.view import OURS, TEXT
 from agent_journal.terminal.wrapping import wrapped
+from agent_journal.visible import one_line, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +27,6 @@ _NOT_EMPTY = re.compile(r"^(?=.)", re.MULTILINE)
 _NARROWEST = 20
 # How much of something is shown on one line where no terminal says how much fits.
 _ON_ONE_LINE = 160
-# What tools call the argument that tells most, the most telling first.
-_TELLING = (
-    *("command", "cmd", "pattern", "query", "url", "file_path", "filePath", "notebook_path", "target_file"),
-    *(
-        "absolute_path",
-        "relativePath",
-        "path",
-        "filename",
-        "file",
-        "description",
-        "prompt",
-        "task",
-        "question",
-    ),
-)
 # How a call went, where the source says so.
 _HOW: dict[bool | None, tuple[Style, str]] = {
     True: ("bad", "error"),
@@ -77,7 +64,7 @@ def lines_of(part: Part, result: ToolResult | None, folding: Folding) -> Iterato
         case Code():
             yield from _code(part)
         case Media():
-            yield _folded(f"[{_of_media(part)}]", folding)
+            yield _folded(f"[{telling.media(part)}]", folding)
         case Other():
             yield from _other(part, folding)
 
@@ -118,26 +105,15 @@ def _thought(part: Reasoning, folding: Folding) -> Iterator[Line]:
             yield (("dim", f"{OURS}in short:"),)
             yield from said(part.summary, folding.width, "dim")
     else:
-        amount = f" ({count(_lines_in(text), 'line')})"
+        amount = f" ({count(lines_in(text), 'line')})"
         begun = cut(f"{OURS}thinking: {_short(text, folding)}", folding.room - len(amount))
         yield (("dim", f"{begun}{amount}"),)
 
 
 def _code(part: Code) -> Iterator[Line]:
-    place = part.file or ""
-    if part.first_line is not None:
-        last = "" if part.last_line in {None, part.first_line} else f"-{part.last_line}"
-        place += f":{part.first_line}{last}"
-    what = one_line(" ".join(word for word in ("code", part.language, place) if word))
+    what = one_line(" ".join(word for word in ("code", part.language, telling.place(part)) if word))
     yield (("dim", f"{OURS}{what}:"),)
     yield from said(part.code, None)
-
-
-def _of_media(part: Media) -> str:
-    """What is known of an image or file, in a few words."""
-    amount = part.size if part.size is not None else len(part.data) * 3 // 4 if part.data else None
-    words = [f"{part.kind} {part.name or part.ref or ''}".rstrip(), part.mime or ""]
-    return ", ".join([*filter(None, words), *([size(amount)] if amount is not None and amount >= 0 else [])])
 
 
 def _citations(citations: list[Citation], folding: Folding) -> Iterator[Line]:
@@ -145,14 +121,10 @@ def _citations(citations: list[Citation], folding: Folding) -> Iterator[Line]:
         return
     if folding.everything:
         for citation in citations:
-            yield (("dim", one_line(f"{OURS}[cites {_of_citation(citation)}]")),)
+            yield (("dim", one_line(f"{OURS}[cites {telling.citation(citation)}]")),)
     else:
         more = f" and {len(citations) - 1:,} more" if len(citations) > 1 else ""
-        yield _folded(f"[cites {_of_citation(citations[0])}{more}]", folding)
-
-
-def _of_citation(citation: Citation) -> str:
-    return " ".join(word for word in (citation.title, citation.url) if word) or citation.text or "something"
+        yield _folded(f"[cites {telling.citation(citations[0])}{more}]", folding)
 
 
 def _other(part: Other, folding: Folding) -> Iterator[Line]:
@@ -171,9 +143,9 @@ def _call(call: ToolCall, result: ToolResult | None, folding: Folding) -> Iterat
     told = sum(width(text) for _, text in status)
     room = folding.room - len(OURS) - len("→  ") - width(name) - len(kind) - told - 2
     begin: Line = (f"{OURS}→ ", ("tool", cut(name, folding.room)), ("dim", kind))
-    telling = cut(_short(_telling(arguments), folding), max(room, _NARROWEST))
+    told_input = cut(_short(telling.call(call), folding), max(room, _NARROWEST))
     if not folding.tools:
-        yield (*begin, f" {telling}" if telling else "", "  ", *status)
+        yield (*begin, f" {told_input}" if told_input else "", "  ", *status)
         return
     yield begin if result is not None else (*begin, "  ", *status)
     yield from _input(arguments, folding)
@@ -195,73 +167,16 @@ def _status(result: ToolResult | None) -> tuple[tuple[Style, str], ...]:
     if result is None:
         return (("dim", "no result"),)
     how = _HOW[result.is_error]
-    return (how, ("dim", f", {_amount(result)}"))
-
-
-def _amount(result: ToolResult) -> str:
-    if isinstance(result.output, str):
-        texts, others = [result.output], 0
-    else:
-        texts = [part.text for part in result.output if isinstance(part, Text)]
-        others = len(result.output) - len(texts)
-    lines = sum(map(_lines_in, texts))
-    told = [f"{count(lines, 'line')}, {size(sum(map(_bytes_in, texts)))}"] if lines else []
-    if others:
-        told.append(count(others, "part") if texts or others > 1 else _kind_of(result))
-    return ", ".join(told) or "empty"
-
-
-def _kind_of(result: ToolResult) -> str:
-    only = result.output[0] if result.output else ""
-    return only.kind if isinstance(only, Media) else "1 part"
-
-
-def _lines_in(text: str) -> int:
-    return text.strip("\n").count("\n") + 1 if text.strip() else 0
-
-
-def _bytes_in(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
-def _telling(arguments: Any) -> str:
-    """The argument that tells most of what a call does."""
-    if not isinstance(arguments, dict):
-        return _plain(arguments)
-    named = next((arguments[name] for name in _TELLING if arguments.get(name)), None)
-    if named is None:
-        named = next((value for value in arguments.values() if isinstance(value, str) and value), None)
-    if named is None:
-        return compact(arguments) if arguments else ""
-    return _plain(named)
-
-
-def _plain(value: Any) -> str:
-    """A value as people write it: text as it is, a command in words, anything else as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(word, str) for word in value):
-        return " ".join(value)
-    return compact(value)
-
-
-def compact(value: Any) -> str:
-    """A value as JSON on one line."""
-    try:
-        return msgspec.json.encode(value).decode()
-    except (RecursionError, msgspec.EncodeError, UnicodeError, TypeError, OverflowError):
-        return "(a value that is nested too deeply to be shown)"
+    return (how, ("dim", f", {telling.amount(result)}"))
 
 
 def _input(arguments: Any, folding: Folding) -> Iterator[Line]:
     """All arguments of a call, each on a line, texts of several lines below their names."""
     if not isinstance(arguments, dict):
-        yield from said(_plain(arguments), folding.width)
+        yield from said(plain(arguments), folding.width)
         return
     for name, value in arguments.items():
-        text = _plain(value)
+        text = plain(value)
         if "\n" in text:
             yield (f"{TEXT}{one_line(str(name))}:",)
             yield from said(_NOT_EMPTY.sub("  ", text), None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Self, TextIO
 
-from agent_journal.terminal import in_the_way, is_plain, is_terminal, one_line, sink_of
+from agent_journal.terminal import in_the_way, is_plain, is_terminal, sink_of
 from agent_journal.terminal.measure import cut
+from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
     from types import TracebackType

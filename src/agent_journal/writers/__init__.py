@@ -8,11 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from agent_journal.errors import NoSuchName
+from agent_journal.model import Relation
 from agent_journal.notes import Kind, Notes
 from agent_journal.plugins import plugged_in
 from agent_journal.records import RecordForm
@@ -31,14 +32,27 @@ class WriterInfo(Struct, frozen=True, kw_only=True):
     title: str
     suffix: str
     """Of one file, with its dot."""
-    layout: Literal["lines", "document", "bundle"]
+    layout: Literal["lines", "document", "bundle", "pages"]
     """`lines`: one document per line, or per file in a folder; `document`: all in one; `bundle`: several
-    files that belong together, in a folder or zip (`-o NAME/` or `-o NAME.zip`)."""
+    files that belong together, in a folder or zip (`-o NAME/` or `-o NAME.zip`); `pages`: for people, all in
+    one document by `write`, or by `write_pages` a page each with an index, in a folder or zip."""
     reader: str = ""
     """The reader that reads it back, if that is called otherwise."""
     loses: tuple[str, ...] = ()
     """What of the model the target has no place for."""
     evidence: str = ""
+
+
+Theme: TypeAlias = Literal["auto", "dark", "light"]
+Images: TypeAlias = Literal["auto", "embed", "beside", "none"]
+
+
+class Kin(Struct, frozen=True, kw_only=True):
+    """A conversation that came out of another one."""
+
+    id: str
+    relation: Relation
+    title: str | None = None
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -59,6 +73,12 @@ class Run(Struct, frozen=True, kw_only=True):
     """What people call a source."""
     record_forms: dict[str, RecordForm] = {}
     """How agent records tell of a source, where that is not the usual way."""
+    theme: Theme = "auto"
+    """The colours of pages; `auto` is what the reader's system prefers."""
+    images: Images = "auto"
+    """Where pages have images: inside, in files beside them, or nowhere; `auto` is what suits the format."""
+    children: dict[tuple[str, str], tuple[Kin, ...]] = {}
+    """What came out of a conversation, by its source and id, as far as that is known before it is written."""
 
     def name_of(self, source: str, target: str, default: str | None = None) -> str:
         """What a target calls a source, as its reader says."""
@@ -81,12 +101,19 @@ class Bundle(Protocol):
 
 
 class Writer(Protocol):
-    """What a writer module has."""
+    """What a writer module has. One of pages has `write_pages` too."""
 
     INFO: WriterInfo
 
     def write(self, items: Iterable[Item], out: Any, run: Run) -> None:
         """Write all items, pulling them one by one; `out` is a binary file, or for a bundle a `Bundle`."""
+
+
+class PageWriter(Writer, Protocol):
+    """What a writer of pages has."""
+
+    def write_pages(self, items: Iterable[Item], bundle: Bundle, run: Run) -> None:
+        """Write a page for each item, and an index."""
 
 
 @cache

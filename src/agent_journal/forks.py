@@ -39,7 +39,7 @@ def others(conversation: Conversation, path: Iterable[Entry]) -> dict[str | None
     on_path = [entry.id for entry in path]
     taken = set(on_path)
     below = tree.children(conversation.timeline)
-    leading = _leading(conversation.timeline)
+    leading = spoken_below(conversation.timeline)
     found: dict[str | None, list[str]] = {}
     for place in [None, *on_path]:
         away = [entry for entry in below.get(place, ()) if entry.id not in taken and entry.id in leading]
@@ -48,11 +48,11 @@ def others(conversation: Conversation, path: Iterable[Entry]) -> dict[str | None
     return found
 
 
-def _leading(timeline: list[Entry]) -> set[str]:
+def spoken_below(timeline: list[Entry]) -> set[str]:
     """The entries in or below which somebody speaks to the person."""
     leading: set[str] = set()
     for entry in reversed(timeline):
-        is_said = speaks(entry) and isinstance(entry, Message) and not (entry.sidechain or _is_prompt(entry))
+        is_said = speaks(entry) and isinstance(entry, Message) and not (entry.sidechain or is_prompt(entry))
         if is_said or entry.id in leading:
             leading.add(entry.id)
             if entry.parent_id is not None:
@@ -60,7 +60,8 @@ def _leading(timeline: list[Entry]) -> set[str]:
     return leading
 
 
-def _is_prompt(message: Message) -> bool:
+def is_prompt(message: Message) -> bool:
+    """Whether it stands outside of every dialogue, as system prompts of requests do."""
     return message.role == "system" and message.parent_id is None
 
 

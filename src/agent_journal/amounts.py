@@ -1,0 +1,42 @@
+"""How much, how many and how long, as people read it."""
+
+from __future__ import annotations
+
+_KILO = 1000
+_MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
+_CENT = 0.01
+
+
+def count(number: int, thing: str, several: str = "") -> str:
+    """A number of things: `1 message`, `1,200 messages`."""
+    return f"{number:,} {thing if number == 1 else several or thing + 's'}"
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    if count < _KILO:
+        return f"{count} B"
+    amount, unit = count / _KILO, "KB"
+    for larger in ("MB", "GB", "TB"):
+        if amount < _KILO - 0.5:
+            break
+        amount, unit = amount / _KILO, larger
+    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"  # noqa: PLR2004 (two digits tell enough)
+
+
+def duration(milliseconds: float) -> str:
+    """How long something took: `12 ms`, `3.4 s`, `5 min 12 s`, `2 h 5 min`."""
+    if milliseconds < _KILO:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < _MINUTE_MS:
+        return f"{milliseconds / _KILO:.1f} s"
+    if milliseconds < _HOUR_MS:
+        minutes, rest = divmod(int(milliseconds), _MINUTE_MS)
+        return f"{minutes} min {rest // _KILO} s"
+    hours, rest = divmod(int(milliseconds), _HOUR_MS)
+    return f"{hours:,} h {rest // _MINUTE_MS} min"
+
+
+def dollars(amount: float) -> str:
+    """A cost; what is below a cent has four digits."""
+    return f"${amount:,.2f}" if amount >= _CENT else f"${amount:.4f}"

@@ -1,0 +1,158 @@
+"""What is told of a conversation or a part of it in a few words, whoever tells it.
+
+These are words of the sources: whoever shows them makes them safe for where they are shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import times, tree
+from agent_journal.amounts import count, dollars, size
+from agent_journal.model import Media, Text
+
+if TYPE_CHECKING:
+    from agent_journal.model import Citation, Code, Conversation, Relation, ToolCall, ToolResult, Usage
+
+# What tools call the argument that tells most, the most telling first.
+_TELLING = (
+    *("command", "cmd", "pattern", "query", "url", "file_path", "filePath", "notebook_path", "target_file"),
+    *("absolute_path", "relativePath", "path", "filename", "file"),
+    *("description", "prompt", "task", "question"),
+)
+RELATIONS: dict[Relation, str] = {
+    "continues": "continues",
+    "subagent": "subagent of",
+    "fork": "forked from",
+}
+"""What a conversation is to the one it came from."""
+
+
+def title(conversation: Conversation) -> str:
+    """Its title, else the first line that the person said, else that it has none."""
+    asked = (m for m in tree.messages(conversation) if m.role == "user" and not m.hidden)
+    return conversation.title or tree.title_from(map(tree.plain_text, asked)) or "(without a title)"
+
+
+def models(conversation: Conversation) -> list[str]:
+    """Every model that answered, in order; without any, the one that the conversation names."""
+    found = dict.fromkeys(message.model for message in tree.messages(conversation) if message.model)
+    return [*found] or ([conversation.model] if conversation.model else [])
+
+
+def span(conversation: Conversation) -> tuple[str | None, str | None]:
+    """When it began and when something was last added."""
+    first, last = tree.span(conversation.timeline)
+    return conversation.started_at or first, conversation.updated_at or last
+
+
+def tokens(usages: list[Usage]) -> str:
+    """How many tokens, and what they cost where sources say so."""
+    told = [
+        f"{amount:,} {word}"
+        for word, amount in (
+            ("in", sum(usage.input or 0 for usage in usages)),
+            ("out", sum(usage.output or 0 for usage in usages)),
+            ("from cache", sum(usage.cache_read or 0 for usage in usages)),
+            ("to cache", sum(usage.cache_write or 0 for usage in usages)),
+        )
+        if amount
+    ]
+    if not told and (total := sum(usage.total or 0 for usage in usages)):
+        told.append(f"{total:,}")
+    if any(usage.estimated for usage in usages):
+        told.append("estimated")
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    return ", ".join([*told, dollars(sum(costs))] if costs else told)
+
+
+def call(part: ToolCall) -> str:
+    """The argument that tells most of what a call does; it may be long and of several lines."""
+    return _telling(tree.arguments(part))
+
+
+def _telling(arguments: Any) -> str:
+    if not isinstance(arguments, dict):
+        return plain(arguments)
+    named = next((arguments[name] for name in _TELLING if arguments.get(name)), None)
+    if named is None:
+        named = next((value for value in arguments.values() if isinstance(value, str) and value), None)
+    if named is None:
+        return compact(arguments) if arguments else ""
+    return plain(named)
+
+
+def plain(value: Any) -> str:
+    """A value as people write it: text as it is, a command in words, anything else as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return " ".join(value)
+    return compact(value)
+
+
+def compact(value: Any) -> str:
+    """A value as JSON on one line."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (RecursionError, msgspec.EncodeError, UnicodeError, TypeError, OverflowError):
+        return "(a value that is nested too deeply to be shown)"
+
+
+def amount(result: ToolResult) -> str:
+    """How much a tool answered: `3 lines, 120 B`."""
+    if isinstance(result.output, str):
+        texts, others = [result.output], 0
+    else:
+        texts = [part.text for part in result.output if isinstance(part, Text)]
+        others = len(result.output) - len(texts)
+    lines = sum(map(lines_in, texts))
+    told = [f"{count(lines, 'line')}, {size(sum(map(_bytes_in, texts)))}"] if lines else []
+    if others:
+        told.append(count(others, "part") if texts or others > 1 else _kind_of(result))
+    return ", ".join(told) or "empty"
+
+
+def _kind_of(result: ToolResult) -> str:
+    only = result.output[0] if result.output else ""
+    return only.kind if isinstance(only, Media) else "1 part"
+
+
+def lines_in(text: str) -> int:
+    """How many lines a text has, without empty ones around it."""
+    return text.strip("\n").count("\n") + 1 if text.strip() else 0
+
+
+def _bytes_in(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def media(part: Media) -> str:
+    """What is known of an image or file."""
+    amount = part.size if part.size is not None else len(part.data) * 3 // 4 if part.data else None
+    words = [f"{part.kind} {part.name or part.ref or ''}".rstrip(), part.mime or ""]
+    return ", ".join([*filter(None, words), *([size(amount)] if amount is not None and amount >= 0 else [])])
+
+
+def citation(part: Citation) -> str:
+    """What is cited."""
+    return " ".join(word for word in (part.title, part.url) if word) or part.text or "something"
+
+
+def place(part: Code) -> str:
+    """Where code stands: `src/soup.py:3-4`."""
+    told = part.file or ""
+    if part.first_line is not None:
+        last = "" if part.last_line in {None, part.first_line} else f"-{part.last_line}"
+        told += f":{part.first_line}{last}"
+    return told
+
+
+def took_ms(begin: str | None, end: str | None) -> int | None:
+    """The milliseconds between two moments; None if one of them is not known or they are in no order."""
+    first, last = times.epoch_ms(begin), times.epoch_ms(end)
+    return None if first is None or last is None or last < first else last - first
