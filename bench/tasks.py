@@ -275,7 +275,7 @@ def index_plain(path: Path) -> dict[str, Any]:
         writer = plain.writer(64_000_000, 1)
         for entry in entries:
             document = tantivy.Document()
-            for text in entry[-4:]:
+            for text in entry.texts:
                 document.add_text("text", text)
             writer.add_document(document)
         writer.commit()
@@ -342,7 +342,7 @@ def _median(words: Index, text: str) -> float:
 
 def _sizes(entries: list[Entry], folder: Path) -> dict[str, int]:
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return {"characters": sum(len(text) for entry in entries for text in entry[-4:]), "size": size}
+    return {"characters": sum(len(text) for entry in entries for text in entry.texts), "size": size}
 
 
 def peak_bytes() -> int:

@@ -42,7 +42,7 @@ LAYERS = [
     {"pipeline", "output", "signing", "config"},
     {"homes"},
     {"archive", "search"},
-    {"indexing"},
+    {"indexing", "searching"},
     {"journal"},
     {"watching", "survey", "demo"},
     {"health"},

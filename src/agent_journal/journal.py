@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, indexing
 from agent_journal.archive.syncing import Scan
 from agent_journal.closing import Closing
+from agent_journal.searching import Searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,34 +20,17 @@ if TYPE_CHECKING:
     from agent_journal.archive.found import Found, Result
     from agent_journal.archive.importing import Importer
     from agent_journal.archive.store import Change, Filter, Listed
-    from agent_journal.archive.store import Found as Told
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.lexical import Hit as Scored
     from agent_journal.search.lexical import Index
     from agent_journal.search.query import Query
+    from agent_journal.searching import Answer, Mode
 
 
 # So much to read is worth a second process, which takes a third of a second to start.
 _MUCH = 32 << 20
-
-
-class Hit(NamedTuple):
-    """Something that was found: the entry and the conversation it is in (none for a memory)."""
-
-    entry: Told
-    conversation: Listed | None
-    score: float
-    before: list[Told]
-    behind: list[Told]
-
-
-class Answer(NamedTuple):
-    """What a search found, and whether the index knew everything that the rows have."""
-
-    hits: list[Hit]
-    is_whole: bool
 
 
 class Summary(NamedTuple):
@@ -233,7 +217,7 @@ class Journal(Closing):
     def __init__(self, config: Config) -> None:
         self._config = config
         self._archive = archive.open_to_read(config.home)
-        self._index: Index | None = None
+        self._searching = Searching(self._archive, config)
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
         """What there is, newest first."""
@@ -257,39 +241,30 @@ class Journal(Closing):
         """What services keep about the person."""
         return self._archive.store.memories()
 
-    def search(self, query: str | Query, limit: int = 20, offset: int = 0, context: int = 0) -> Answer:
-        """What holds the words that are sought, best first, each with so many messages around it."""
+    def search(
+        self,
+        query: str | Query,
+        limit: int = 20,
+        offset: int = 0,
+        context: int = 0,
+        mode: Mode | None = None,
+    ) -> Answer:
+        """What is sought, best first, each with so many messages around it.
+
+        `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None is what the
+        configuration says.
+        """
         if isinstance(query, str):
             from agent_journal.search.query import parse  # noqa: PLC0415
 
             query = parse(query)
-        index = self._opened_index()
-        scored = index.search(query, limit=limit, offset=offset)
-        hits = list(_hits(self._archive, scored, context))
-        return Answer(hits, is_whole=index.upto >= self._archive.store.last_key())
+        mode = mode or self._config.search.default_mode
+        return self._searching.answer(query, mode, limit=limit, offset=offset, context=context)
 
     def close(self) -> None:
         """Let go of the files."""
-        if self._index is not None:
-            self._index.close()
+        self._searching.close()
         self._archive.close()
-
-    def _opened_index(self) -> Index:
-        if self._index is None:
-            from agent_journal.search.lexical import Index  # noqa: PLC0415
-
-            folder, journal = self._config.storage.index_path, self._archive.store.journal_id
-            self._index = Index.open(folder, journal=journal, make=False)
-        return self._index
-
-
-def _hits(kept: Archive, hits: list[Scored], context: int) -> Iterator[Hit]:
-    entries = kept.store.found([hit.key for hit in hits])
-    for hit in hits:
-        entry = entries.get(hit.key)
-        if entry is not None:
-            around = kept.store.around(entry, context)
-            yield Hit(entry, kept.store.listed(entry.conversation), hit.score, *around)
 
 
 def moment() -> str:

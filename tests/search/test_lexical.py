@@ -12,7 +12,7 @@ import pytest
 from agent_journal.errors import IndexDamaged, IndexInUse
 from agent_journal.search.folder import discard
 from agent_journal.search.lexical import Entry, Index
-from agent_journal.search.query import Filters, parse
+from agent_journal.search.query import Filters, Query, parse
 
 NONE = Filters()
 
@@ -30,6 +30,9 @@ def entry(
     thinking: str = "",
     tool: str = "",
     title: str = "",
+    branch: str = "",
+    tools: tuple[str, ...] = (),
+    has_error: bool = False,
 ) -> Entry:
     return Entry(
         key,
@@ -43,6 +46,9 @@ def entry(
         thinking=thinking,
         tool=tool,
         title=title,
+        branch=branch,
+        tools=tools,
+        has_error=has_error,
     )
 
 
@@ -178,21 +184,50 @@ def test_a_pasted_message_is_found_though_a_part_of_it_reads_otherwise(folder: P
         (Filters(since=10, until=30), {1, 2}),
         (Filters(conversations=(7,)), {3}),
         (Filters(sources=("none",)), set()),
+        (Filters(sources=("TW",)), {2}),
+        (Filters(sources=("o",)), {1, 2, 3}),
+        (Filters(projects=("Q",)), {3}),
+        (Filters(projects=("",)), {1, 2, 3}),
+        (Filters(branches=("main",)), {2}),
+        (Filters(branches=("mai",)), {1, 2}),
+        (Filters(tools=("shell",)), {1, 3}),
+        (Filters(tools=("bash",)), {1}),
+        (Filters(has_error=True), {3}),
     ],
 )
 def test_filters(folder: Path, filters: Filters, keys: set[int]) -> None:
     index = Index.open(folder)
     index.add(
         [
-            entry(1, "word", at=10, model="n"),
-            entry(2, "word", at=20, source="two", role="assistant"),
-            entry(3, "word", at=30, project="/q", conversation=7),
+            entry(1, "word", at=10, model="n", branch="maintenance", tools=("Bash", "shell")),
+            entry(2, "word", at=20, source="two", role="assistant", branch="main", tools=("Edit", "edit")),
+            entry(3, "word", at=30, project="/q", conversation=7, tools=("Sh", "shell"), has_error=True),
         ]
     )
     index.commit(3)
     assert keys == set(found(index, "word", filters))
     assert keys == set(found(index, "-other", filters))
     assert keys == set(found(index, "", filters))
+    query = parse("", filters)
+    assert keys == set(index.allowed(query, 5) or ())
+    assert keys - {1} == index.among(query, [2, 3, 99])
+    unlike = Query(excluded=filters)
+    assert {1, 2, 3} - keys == {hit.key for hit in index.search(unlike, limit=9)}
+
+
+def test_what_has_no_time_is_neither_before_nor_after(folder: Path) -> None:
+    index = filled(folder, "word")
+    assert [1] == found(index, "word")
+    assert [] == found(index, "word", Filters(until=1000)) + found(index, "word", Filters(since=0))
+
+
+def test_too_many_to_name(folder: Path) -> None:
+    index = filled(folder, *["word"] * 9)
+    query = parse("-other", Filters(sources=("one",)))
+    assert index.allowed(query, 8) is None
+    assert list(range(1, 10)) == sorted(index.allowed(query, 9) or ())
+    assert index.allowed(parse("word"), 99) is None
+    assert {1, 2} == index.among(parse("word"), [1, 2])
 
 
 def test_removed_is_not_found(folder: Path) -> None:

@@ -108,6 +108,9 @@ class Indexed(NamedTuple):
     thinking: str
     tool: str
     title: str
+    branch: str = ""
+    tools: tuple[str, ...] = ()
+    has_error: bool = False
 
 
 class Filter(msgspec.Struct, kw_only=True, frozen=True):

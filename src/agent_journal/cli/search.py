@@ -15,8 +15,8 @@ from agent_journal.terminal.moments import short
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Found
-    from agent_journal.journal import Hit
     from agent_journal.search.query import Query
+    from agent_journal.searching import Hit
     from agent_journal.terminal import Sink
 
 _BEFORE, _AFTER = 60, 180

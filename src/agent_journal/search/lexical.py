@@ -18,6 +18,7 @@ from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
 from agent_journal.search.folder import About, about, discard, say
 from agent_journal.search.query import as_stored
+from agent_journal.search.ranking import Ranked
 from agent_journal.search.words import prepared
 
 if TYPE_CHECKING:
@@ -27,15 +28,18 @@ if TYPE_CHECKING:
 
     import tantivy
 
+    from agent_journal.search.matching import Matcher
     from agent_journal.search.query import Query
 
-LAYOUT = 1  # of the fields and of how words are cut; one of another number is made again
+LAYOUT = 2  # of the fields and of how words are cut; one of another number is made again
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
+_MARKS = ("branch", "tools", "has")
 _TEXTS = ("text", "thinking", "tool", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
 _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
+_MOST_VALUES = 100_000  # of a field to filter by that are looked at
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -57,6 +61,14 @@ class Entry(NamedTuple):
     thinking: str = ""
     tool: str = ""  # what tools were given and gave
     title: str = ""
+    branch: str = ""  # of the repository
+    tools: tuple[str, ...] = ()  # names and kinds of those that were called or answered
+    has_error: bool = False  # whether one of them failed
+
+    @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """What its words are in."""
+        return self.text, self.thinking, self.tool, self.title
 
 
 class Hit(NamedTuple):
@@ -170,9 +182,7 @@ class Index(Closing):
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> list[Hit]:
         """The entries that match best, best first."""
-        from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
-
-        found = Matcher(self._index.schema, _Vocabulary(self.folder, self._searcher())).query(query)
+        found = self._matcher().query(query)
         with _reading(self.folder):
             searcher = self._searcher()
             most = searcher.num_docs
@@ -187,6 +197,27 @@ class Index(Closing):
             for (score, _), key, conversation in zip(hits, keys, conversations, strict=True)
         ]
 
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """The entries that match best, best first."""
+        return [Ranked(hit.key, hit.score) for hit in self.search(query, limit=limit)]
+
+    def allowed(self, query: Query, most: int) -> list[int] | None:
+        """Every key that filters and unwanted words of a query leave; None if more than so many are left."""
+        found = self._matcher().allowed(query)
+        if found is None:
+            return None
+        keys = self._keys_of(found, most + 1)
+        return keys if len(keys) <= most else None
+
+    def among(self, query: Query, keys: Iterable[int]) -> set[int]:
+        """Those of some keys that filters and unwanted words of a query leave."""
+        asked = list(dict.fromkeys(keys))
+        matcher = self._matcher()
+        found = matcher.allowed(query)
+        return (
+            set(asked) if found is None else set(self._keys_of(matcher.with_keys(found, asked), len(asked)))
+        )
+
     def check(self) -> list[str]:
         """What is wrong with its files: every checksum is computed again."""
         problems = []
@@ -197,6 +228,19 @@ class Index(Closing):
                 if path in self._files():  # else it was joined with others meanwhile
                     problems.append(f"{path.name}: it is missing")
         return problems
+
+    def _matcher(self) -> Matcher:
+        from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
+
+        return Matcher(self._index.schema, _Vocabulary(self.folder, self._searcher()))
+
+    def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
+        """The keys of so many entries that are found, in no order."""
+        with _reading(self.folder):
+            searcher = self._searcher()
+            hits = searcher.search(found, max(1, min(most, searcher.num_docs)), count=False).hits
+            keys = searcher.fast_field_values("key", [place for _, place in hits])
+        return [int(key) for key in keys if key is not None]
 
     def _files(self) -> list[Path]:
         """The files of all parts."""
@@ -298,6 +342,10 @@ class _Vocabulary:
         with _reading(self._folder):
             return [word for word, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
 
+    def values(self, field: str) -> list[str]:
+        with _reading(self._folder):
+            return [value for value, _ in self._searcher.terms_with_prefix(field, "", limit=_MOST_VALUES)]
+
 
 class _Ahead:
     """How much may be waiting for the index at most: the last documents that it may not have taken yet."""
@@ -366,7 +414,7 @@ def _schema() -> tantivy.Schema:
     builder.add_integer_field("conversation", indexed=True, fast=True)
     builder.add_integer_field("at", fast=True)
     builder.add_integer_field("mark", indexed=True, fast=True)
-    for field in _VALUES:
+    for field in (*_VALUES, *_MARKS):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     for field in _TEXTS:
         builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
@@ -383,12 +431,19 @@ def _fill(document: tantivy.Document, entry: Entry) -> int:
     """Put an entry into a document; how many characters of text it has."""
     document.add_integer("key", entry.key)
     document.add_integer("conversation", entry.conversation)
-    document.add_integer("at", entry.at)
+    if entry.at:
+        document.add_integer("at", entry.at)
     for field, value in zip(_VALUES, entry[2:6], strict=True):
         if value:
             document.add_text(field, as_stored(value))
+    if entry.branch:
+        document.add_text("branch", as_stored(entry.branch))
+    for tool in entry.tools:
+        document.add_text("tools", as_stored(tool))
+    if entry.has_error:
+        document.add_text("has", "error")
     size = 0
-    for field, value in zip(_TEXTS, entry[7:], strict=True):
+    for field, value in zip(_TEXTS, entry[7:11], strict=True):
         if value:
             text, humps = prepared(value)
             document.add_text(field, text)

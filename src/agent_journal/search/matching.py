@@ -25,6 +25,7 @@ LONGEST_WORD = 72  # bytes, so that a SHA-256 is a word
 # What people said counts more than what is called so, what was thought, and what a tool was given or printed.
 WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.4}
 
+_BY_PART = ("project", "model")  # values that are long and seldom typed as they are
 _MOST_WORDS = 64  # of one term
 _EXPANSIONS = 50  # words that one prefix stands for
 
@@ -60,6 +61,9 @@ class Vocabulary(Protocol):
     def beginning(self, field: str, prefix: str, most: int) -> list[str]:
         """The most frequent words of a field that begin so."""
 
+    def values(self, field: str) -> list[str]:
+        """Every value that a field has."""
+
 
 class Matcher:
     """Makes queries for one state of an index."""
@@ -76,9 +80,10 @@ class Matcher:
         wanted = [self._anywhere(forms, fields) for forms in sought]
         unwanted = self._anywhere(self._forms(query.unwanted), fields)
         conditions = self._conditions(query.filters)
+        unwanted += self._conditions(query.excluded)
         found = [queries for queries in wanted if queries]
         needed = len(wanted) if query.enough is None else min(max(query.enough, 1), len(wanted))
-        if len(found) < needed or not (wanted or query.unwanted or conditions):
+        if len(found) < needed or not (wanted or query.unwanted or unwanted or conditions):
             return None
         said = _enough(found, needed) if found else tantivy.Query.exists_query("key")
         if not unwanted and not conditions:
@@ -86,6 +91,16 @@ class Matcher:
         clauses = [(Occur.Must, said), *((Occur.MustNot, one) for one in unwanted)]
         clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
         return tantivy.Query.boolean_query(clauses)
+
+    def allowed(self, query: Query) -> tantivy.Query | None:
+        """What finds every entry that filters and unwanted words leave; None if nothing is left out."""
+        bare = query._replace(wanted=(), enough=None)
+        return self.query(bare)
+
+    def with_keys(self, found: tantivy.Query, keys: Sequence[int]) -> tantivy.Query:
+        """What finds the same, among entries with some keys."""
+        among = self._one_of("key", [_stored(key) for key in keys])
+        return tantivy.Query.boolean_query([(Occur.Must, among), (Occur.Must, found)])
 
     def _anywhere(self, forms: Sequence[Form], fields: Sequence[str]) -> list[tantivy.Query]:
         """What finds one of several forms in one of several fields."""
@@ -134,21 +149,34 @@ class Matcher:
         return [tantivy.Query.term_query(self._schema, field, word, "freq") for word in known]
 
     def _conditions(self, filters: Filters) -> list[tantivy.Query]:
+        asked = {
+            "source": filters.sources,
+            "project": filters.projects,
+            "model": filters.models,
+            "role": filters.roles,
+            "branch": filters.branches,
+            "tools": filters.tools,
+            "has": ("error",) if filters.has_error else (),
+        }
         conditions = [
-            self._one_of(field, [as_stored(value) for value in values])
-            for field, values in (
-                ("source", filters.sources),
-                ("project", filters.projects),
-                ("model", filters.models),
-                ("role", filters.roles),
-            )
-            if values
+            self._one_of(field, self._meant(field, names)) for field, names in asked.items() if names
         ]
         if filters.conversations:
             conditions.append(self._one_of("conversation", [_stored(key) for key in filters.conversations]))
         if filters.since is not None or filters.until is not None:
             conditions.append(self._between(filters.since, filters.until))
         return conditions
+
+    def _meant(self, field: str, names: Iterable[str]) -> list[str]:
+        """The values of a field that are called so, or in part."""
+        known = {value: value.casefold() for value in self._vocabulary.values(field)}
+        meant: dict[str, None] = {}
+        for name in (as_stored(each).casefold() for each in names):
+            equal = [value for value, folded in known.items() if folded == name]
+            if field in _BY_PART or not equal:
+                equal = [value for value, folded in known.items() if name in folded]
+            meant.update(dict.fromkeys(equal))
+        return list(meant)
 
     def _one_of(self, field: str, values: Sequence[str | int]) -> tantivy.Query:
         return tantivy.Query.term_set_query(self._schema, field, list(values))

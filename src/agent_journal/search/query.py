@@ -25,7 +25,11 @@ class Term(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """What a hit must be, whatever it says. Of several values one must hold; none given is no condition."""
+    """What a hit must be, whatever it says. Of several values one must hold; none given is no condition.
+
+    Values are compared without regard to case. Projects and models are found by a part of their names; the
+    others by their names, or by a part if nothing is called just so.
+    """
 
     sources: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
@@ -35,6 +39,9 @@ class Filters(NamedTuple):
     until: int | None = None  # and the first that do not
     conversations: tuple[int, ...] = ()
     fields: tuple[str, ...] = ()  # where words are looked for: text, title, thinking, tool
+    branches: tuple[str, ...] = ()  # of repositories
+    tools: tuple[str, ...] = ()  # names or kinds of tools that were called or answered
+    has_error: bool = False  # whether a tool failed
 
 
 _NO_FILTERS = Filters()
@@ -47,6 +54,17 @@ class Query(NamedTuple):
     unwanted: tuple[Term, ...] = ()
     filters: Filters = _NO_FILTERS
     enough: int | None = None  # so many groups at least, where not all must be found
+    excluded: Filters = _NO_FILTERS  # what a hit must not be
+
+    @property
+    def meaning(self) -> str:
+        """What is asked, without operators and filters: what something similar in meaning is sought by."""
+        return " ".join(group[0].text for group in self.wanted)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether something is asked for as it stands: in quotes."""
+        return any(term.quoted for group in self.wanted for term in group)
 
 
 def as_stored(value: str) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.merge import Plan
     from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.sqlite.entries import Original
+    from agent_journal.archive.store import Indexed
     from agent_journal.model import Conversation, Memory
 
 _KNOWN = (
@@ -87,7 +89,7 @@ class Conversations(Counting, Indexable):
             rows, blocks = self._with_bodies(rows, blocks), ()
         keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, blocks)
         self._count(conversation, key, keys, copies)
-        entries = indexed(key, conversation, ((k, row) for k, row in keys if row.hash not in copies))
+        entries = self._new_entries(key, conversation, keys, copies)
         if title_key:
             entries.append(titled(title_key, key, conversation))
         return Change(key, messages_in(rows), 0, entries, [])
@@ -107,7 +109,7 @@ class Conversations(Counting, Indexable):
         keys = self._insert(key, _additions(plan), copies)
         self._count(conversation, key, keys[: len(added)], copies)
         removed = self._replace(key, plan, keys)
-        entries = indexed(key, whole, ((k, row) for k, row in keys if row.hash not in copies))
+        entries = self._new_entries(key, whole, keys, copies)
         title_key = known.title_key
         if whole.title != known.title:
             removed += [title_key] if title_key else []
@@ -120,6 +122,18 @@ class Conversations(Counting, Indexable):
         changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
         new = max(0, messages_in(added) - changed)
         return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+
+    def _new_entries(
+        self,
+        key: int,
+        conversation: Conversation,
+        keys: list[tuple[int, Row]],
+        copies: dict[bytes, Original],
+    ) -> list[Indexed]:
+        """What the index is given of new rows; copies are found where their originals are."""
+        new = [(number, row) for number, row in keys if row.hash not in copies]
+        called = self._called(key) if any(row.calls for _, row in new) else {}
+        return indexed(key, conversation, new, called)
 
     def _stored(self, key: int) -> list[Stored]:
         sql = "SELECT key, id, earlier, hash, position FROM timeline WHERE conversation = ? ORDER BY position"

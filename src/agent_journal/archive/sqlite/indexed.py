@@ -14,9 +14,12 @@ from agent_journal.model import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
 
-    from agent_journal.archive.rows import Row
+    from agent_journal.archive.rows import Call, Row
     from agent_journal.model import Conversation
+
+    Called: TypeAlias = dict[str, tuple[str, str | None]]  # by the call's id: name and kind of the tool
 
 
 class Indexable(Entries):
@@ -40,20 +43,39 @@ class Indexable(Entries):
             "AND role IS NOT NULL"
         )
         rows = ((k, row_of(entry)) for k, entry in self._decoded(self._rows(sql, conversation, key)))
-        return indexed(conversation, self._detail(conversation), rows)
+        return indexed(conversation, self._detail(conversation), rows, self._called(conversation))
+
+    def _called(self, conversation: int) -> Called:
+        """The tools that a conversation called."""
+        sql = "SELECT call_id, name, kind FROM tool_calls WHERE conversation = ? AND call_id IS NOT NULL"
+        return {call_id: (name, kind) for call_id, name, kind in self._rows(sql, conversation)}
 
 
-def indexed(key: int, conversation: Conversation, rows: Iterable[tuple[int, Row]]) -> list[Indexed]:
+def indexed(
+    key: int, conversation: Conversation, rows: Iterable[tuple[int, Row]], called: Called
+) -> list[Indexed]:
     """What the index is given of the messages among rows with their keys."""
-    source, project = conversation.source, conversation.cwd or ""
+    source, project, branch = conversation.source, conversation.cwd or "", conversation.git_branch or ""
+    began = conversation.started_at
     return [
         Indexed(
-            row_key, key, row.role, source, project, row.model or "", _seconds(row.at), row.text or "",
-            row.thinking, row.tool, "",
+            row_key, key, row.role, source, project, row.model or "", _seconds(row.at or began),
+            row.text or "", row.thinking, row.tool, "", branch,
+            *((_tools(row.calls, called), _has_error(row.calls)) if row.calls else ()),
         )
         for row_key, row in rows
         if row.role is not None
     ]  # fmt: skip
+
+
+def _tools(calls: Iterable[Call], called: Called) -> tuple[str, ...]:
+    """Names and kinds of the tools that a message calls, or that answer in it."""
+    tools = [called.get(call.call_id or "") or (call.name, call.kind) for call in calls]
+    return tuple(dict.fromkeys(each for tool in tools for each in tool if each))
+
+
+def _has_error(calls: Iterable[Call]) -> bool:
+    return any(call.is_error for call in calls)
 
 
 def titled(key: int, number: int, conversation: Conversation) -> Indexed:
@@ -71,6 +93,7 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
         "",
         "",
         conversation.title or "",
+        conversation.git_branch or "",
     )
 
 

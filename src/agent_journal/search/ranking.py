@@ -1,0 +1,26 @@
+"""What ways of searching have in common: each gives keys of entries with scores, best first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from agent_journal.search.query import Query
+
+
+class Ranked(NamedTuple):
+    """An entry that was found. Scores of different ways of searching cannot be compared."""
+
+    key: int
+    score: float
+
+
+class Ranker(Protocol):
+    """A way of searching: by words, by meaning, or by both."""
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """The entries that match best, best first; filters and unwanted words of the query hold.
+
+        What is sought is `query.meaning` for those who look for no words. `Index.allowed` and `Index.among`
+        tell which entries the filters leave.
+        """
