@@ -36,7 +36,7 @@ LAYERS = [
     },
     {"jsonvalue"},
     {"jsonwindow"},
-    {"jsonstream", "tables"},
+    {"jsonstream", "tables", "redact"},
     {"peek", "transforms", "telling", "forks", "validate"},
     {"readers", "writers"},
     {"pipeline", "output", "signing", "config"},

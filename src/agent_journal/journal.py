@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Memory
     from agent_journal.notes import Notes
-    from agent_journal.search.lexical import Hit as Scored
-    from agent_journal.search.lexical import Index
     from agent_journal.search.query import Query
     from agent_journal.searching import Answer, Mode
 

@@ -48,6 +48,7 @@ class Kind(Enum):
     # Writers.
     NOT_EXPRESSED = ("not-expressed", False, "the target format has no place for this")
     CHANGED = ("changed", False, "the target format demands another form of this")
+    REDACTED = ("redacted", False, "a secret was replaced by the name of its kind")
 
     def __init__(self, label: str, damage: bool, meaning: str) -> None:  # noqa: FBT001 (enum row)
         self.label = label

