@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,9 +26,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# What these look at is the same on every interpreter: the text of the program, its pages, tables of fields,
+# and the memory it takes.
+ONCE = (
+    "mapping/",
+    "test_architecture.py",
+    "test_dev.py",
+    "test_docs.py",
+    "test_scale.py",
+    "test_schema_page.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what repeats one promise for every case; goldens are looked at on every interpreter."""
+    """Mark what repeats one promise for every case, and what one interpreter tells for all.
+
+    Goldens are looked at on every interpreter.
+    """
+    here = Path(__file__).parent
     for item in items:
         parameters = getattr(item, "callspec", None)
         if parameters is not None and "case" in parameters.params and "golden" not in item.name:
             item.add_marker("every_case")
+        if item.path.relative_to(here).as_posix().startswith(ONCE):
+            item.add_marker("once")
