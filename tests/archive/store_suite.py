@@ -156,6 +156,19 @@ class StoreSuite:
         assert [one] == store.sources_of(b)
         assert ({a, b}, {a}) == (set(store.conversations_of(one)), set(store.conversations_of(two)))
 
+    def test_what_a_source_gives_no_longer_when_it_is_read_again_goes(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2))), "/a")
+        put(store, talk("a", said("1", "one", minute(1))), "/b")
+        anew = talk("a", said("3", "three", minute(3)))
+        (source, _) = (row.key for row in store.sources())
+        with store.transaction():
+            store.begin_again(source)
+            store.put(anew, [row_of(entry) for entry in anew.timeline], source)
+            change = store.end_again(source, is_whole=True)
+
+        assert ["one", "three"] == texts(store.conversation(the(store, "a").key))
+        assert 1 == len(change.removed)
+
     # The vault's catalog
 
     def test_places_of_blobs(self, store: Store) -> None:
@@ -300,9 +313,10 @@ class StoreSuite:
 
     def test_memories(self, store: Store) -> None:
         with store.transaction():
-            first = store.put_memory(MEMORY, 1)
-            again = store.put_memory(MEMORY, 1)
-            changed = store.put_memory(replace(MEMORY, text="likes coffee", at=minute(2)), 1)
+            source = store.put_source(SourceRow(path="/some/file"))
+            first = store.put_memory(MEMORY, source)
+            again = store.put_memory(MEMORY, source)
+            changed = store.put_memory(replace(MEMORY, text="likes coffee", at=minute(2)), source)
 
         assert ["likes tea"] == [each.text for each in first.indexed]
         assert ([], []) == (again.indexed, again.removed)
@@ -317,7 +331,7 @@ class StoreSuite:
         upto = store.last_key()
         second = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="New"))
         with store.transaction():
-            remembered = store.put_memory(MEMORY, 1)
+            remembered = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
 
         told = [*first.indexed, *second.indexed, *remembered.indexed]
         gone = set(second.removed)
@@ -342,7 +356,7 @@ class StoreSuite:
         call = Message(id="2", role="assistant", parts=[ToolCall(name="ls", input={"path": "/work"})])
         change = put(store, talk("a", said("1", "one", minute(1)), call, title="T", updated_at=minute(9)))
         with store.transaction():
-            memory = store.put_memory(MEMORY, 1)
+            memory = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
         keys = [each.key for each in (*change.indexed, *memory.indexed)]
         found = store.found([*keys, 999_999])
 

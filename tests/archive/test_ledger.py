@@ -99,9 +99,11 @@ def test_at_every_cut_of_its_first_line_a_history_is_read_or_waits(case: str, tm
             file.write_bytes(line[:cut])
             told.append(in_its_home(archive, file, case))
             row = account(archive, file)
-            assert told[-1] in {Status.PENDING, Status.IMPORTED}, line[:cut]
-            assert [note["kind"] for note in row.notes] == [Kind.TORN_TAIL.label]
-            assert (cut, cut) == (row.size, row.defects)
+            may_wait = {Status.PENDING} if line[cut:].strip() else set()
+            assert told[-1] in {Status.IMPORTED, *may_wait}, line[:cut]
+            if told[-1] == Status.PENDING:
+                assert [Kind.TORN_TAIL.label] == [note["kind"] for note in row.notes]
+                assert (cut, cut) == (row.size, row.defects)
         file.write_bytes(line)
         assert in_its_home(archive, file, case) == Status.IMPORTED
     assert told[0] == Status.PENDING
@@ -112,7 +114,7 @@ def _first_line(reader: str) -> bytes:
         if case.reader == reader:
             for file in input_files(case.folder):
                 lines = file.read_bytes().splitlines(keepends=True)
-                if file.suffix == ".jsonl" and lines and b'"message"' in b"".join(lines[:1]):
+                if file.suffix == ".jsonl" and lines:
                     return lines[0]
     raise LookupError(reader)
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal.archive.merge import merged_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
+from agent_journal.archive.store import SourceRow
 from agent_journal.model import (
     Conversation,
     Event,
@@ -255,7 +256,7 @@ def test_an_older_memory_does_not_replace_a_newer(store: SqliteStore) -> None:
     newer = Memory(id="m", source="s", kind="context", text="likes tea", at=minute(2))
     for memory in (newer, replace(newer, text="likes coffee", at=minute(1))):
         with store.transaction():
-            store.put_memory(memory, 1)
+            store.put_memory(memory, store.put_source(SourceRow(path="/some/file")))
 
     assert [newer] == list(store.memories())
 
@@ -355,6 +356,19 @@ def test_two_conversations_of_one_file_never_fold(store: SqliteStore) -> None:
     put(store, twin("b", "hi", "hello", prefix="x"), "/one")
 
     assert 4 == len(indexed(store))
+
+
+def test_twins_in_two_files_of_one_folder_fold(store: SqliteStore) -> None:
+    for name, file in (("a", "old.json"), ("b", "new.json"), ("c", "new.json")):
+        messages = (said(f"{name}{n}", f"words {n}", minute(n)) for n in range(3))
+        put(store, talk(name, *messages, origin=in_file(file)), "/folder")
+
+    twins = {each.id: each.twin_of for each in store.conversations(ALL)}
+    assert {"a": None, "b": "some-tool:a", "c": None} == twins, "two of one file never become one"
+
+
+def in_file(name: str) -> Origin:
+    return Origin(reader="some-reader", version="1", revision=1, file=name)
 
 
 def test_two_messages_of_one_file_never_fold(store: SqliteStore) -> None:

@@ -12,6 +12,7 @@ from agent_journal.archive.kept import Replayed
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
 from agent_journal.archive.store import Erasing, SourceRow, Status
+from agent_journal.errors import DamagedArchive
 from agent_journal.model import Memory
 
 if TYPE_CHECKING:
@@ -35,12 +36,14 @@ _BATCH_BYTES = 6 << 20
 class _Taking:
     """A source while it is imported."""
 
-    def __init__(self, path: str, home: str, key: int) -> None:
+    def __init__(self, path: str, home: str, key: int, *, is_past: bool = False) -> None:
         self.path = path
         self.home = home
         self.key = key
+        self.is_past = is_past
+        self.is_whole = True
         self.conversations: set[int] = set()
-        self.messages = self.new_messages = 0
+        self.messages = self.new_messages = self.memories = 0
         self.leaves = False
         self.met_forgotten = False
 
@@ -102,33 +105,48 @@ class Importer:
         if before is not None and before.status == Status.FORGOTTEN:
             return
         known = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
+        if before is not None and any(map(_is_outdated, known.values())):
+            self.again(before)  # else nobody would know any more what came of the older reading
         reading = Reading(
             self._archive.vault, self._now, self._from_format, known, largest_media=self._largest_media
         )
         self._take(reading, reading.items(found, before), found.path, found.home, before.key if before else 0)
 
     def again(self, row: SourceRow) -> None:
-        """Read a source again from the vault, as a later revision of its reader asks for."""
+        """Read a source again from the vault, as a later revision of its reader asks for.
+
+        What it alone gave is replaced by what it gives now. What cannot be read loses nothing, and is told.
+        """
         row = self._store.source(row.path) or row
         known = readers.discover()  # one may have come with a package that is no longer there
-        snapshots = [each for each in self._store.snapshots(row.key) if each.reader in known]
-        newest = {each.unit: each.number for each in snapshots}
+        snapshots = self._store.snapshots(row.key)
         units: list[tuple[Snapshot, Source]] = [
-            (each, Replayed(each.manifest, self._archive.vault, row.path, each.unit)) for each in snapshots
+            (each, Replayed(each.manifest, self._archive.vault, row.path, each.unit))
+            for each in snapshots
+            if each.reader in known
         ]
-        # What it held once is brought in too, but it is not in its account.
-        past = Reading(self._archive.vault, self._now)
-        aside = _Taking(row.path, row.home, row.key)
-        older = [(each, source) for each, source in units if each.number != newest[each.unit]]
-        for item, rows in past.again(replace(row), older):
-            self._queue(_Ready(aside, item, rows))
-        reading = Reading(self._archive.vault, self._now)
+        newest = {each.unit: each.number for each, _ in units}
         current = [(each, source) for each, source in units if each.number == newest[each.unit]]
-        if current:
-            self._take(reading, reading.again(row, current), row.path, row.home, row.key)
-        with self._store.transaction():
-            for snapshot in past.read.snapshots:
-                self._store.put_snapshot(snapshot)
+        if not current:
+            return
+        taking = _Taking(row.path, row.home, row.key)
+        taking.is_whole = len(units) == len(snapshots)
+        reading, past = (Reading(self._archive.vault, self._now) for _ in range(2))
+        # What it held once is brought in too, but it is not in its account.
+        aside = _Taking(row.path, row.home, row.key, is_past=True)
+        older = [(each, source) for each, source in reversed(units) if each.number != newest[each.unit]]
+        self._store.begin_again(row.key)
+        try:
+            self._queue_all(taking, reading.again(row, current))
+            self._queue_all(aside, past.again(replace(row), older))
+        except DamagedArchive as error:
+            self.flush()
+            self._store.end_again(row.key, is_whole=False)
+            self._done(_unreadable(row, error))
+            return
+        taking.is_whole = taking.is_whole and not (reading.has_failed or past.has_failed)
+        reading.read.snapshots += past.read.snapshots
+        self._queue(_Ready(taking, reading.read, []))
 
     def take_prepared(self, prepared: Prepared) -> None:
         """Import a source that nobody knew and that another process has read."""
@@ -156,9 +174,12 @@ class Importer:
         self, reading: Reading, items: Iterable[tuple[Item, list[Row]]], path: str, home: str, key: int
     ) -> None:
         taking = _Taking(path, home, key)
+        self._queue_all(taking, items)
+        self._queue(_Ready(taking, reading.read, []))
+
+    def _queue_all(self, taking: _Taking, items: Iterable[tuple[Item, list[Row]]]) -> None:
         for item, rows in items:
             self._queue(_Ready(taking, item, rows))
-        self._queue(_Ready(taking, reading.read, []))
 
     def _queue(self, ready: _Ready) -> None:
         item = ready.item
@@ -183,15 +204,21 @@ class Importer:
             taking.key = self._store.put_source(SourceRow(path=taking.path, home=taking.home))
         if isinstance(item, Read):
             self._write_account(taking, item)
-            return None
+            return self._settle_again(taking) if item.is_again else None
         if isinstance(item, Memory):
+            taking.memories += 1
             return self._store.put_memory(item, taking.key)
-        change = self._store.put(item, ready.rows, taking.key, ready.blocks)
+        change = self._store.put(item, ready.rows, taking.key, ready.blocks, is_past=taking.is_past)
         taking.conversations.add(change.conversation)
         taking.leaves = taking.leaves or change.leaves
         taking.messages += messages_in(ready.rows)
         taking.new_messages += change.added
         return change
+
+    def _settle_again(self, taking: _Taking) -> Change:
+        """What came of an older reading goes, unless nothing came of this one."""
+        is_empty = not taking.conversations and not taking.memories
+        return self._store.end_again(taking.key, is_whole=taking.is_whole and not is_empty)
 
     def _write_account(self, taking: _Taking, read: Read) -> None:
         row = replace(
@@ -210,6 +237,22 @@ class Importer:
             is_another = tells_less and not read.is_again and snapshot.unit not in read.grown
             number = snapshot.number + is_another
             self._store.put_snapshot(replace(snapshot, source=taking.key, number=number))
+
+
+def _is_outdated(snapshot: Snapshot) -> bool:
+    reader = readers.discover().get(snapshot.reader)
+    return reader is not None and snapshot.revision < reader.INFO.revision
+
+
+def _unreadable(row: SourceRow, error: DamagedArchive) -> Result:
+    return Result(
+        source=row.reader,
+        file=row.path,
+        status=Status.UNREADABLE,
+        conversations=row.conversations,
+        messages=row.messages,
+        notes=[str(error)],
+    )
 
 
 def _result(taking: _Taking, read: Read) -> Result:

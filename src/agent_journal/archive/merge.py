@@ -31,6 +31,8 @@ class Stored(NamedTuple):
     version: int
     hash: bytes
     position: int
+    given_by: int | None = None
+    """The source it came from, if that is known."""
 
 
 class Plan(NamedTuple):
@@ -46,6 +48,8 @@ class Plan(NamedTuple):
     """Stored entries, by key, that the incoming one contains."""
     moved: list[tuple[int, int]]
     """Stored entries that stand elsewhere now: key, position."""
+    given: list[int]
+    """Stored entries, by key, of which the incoming ones say nothing new."""
 
     leaves: bool
     """Whether something stored is not in what comes in: then what it came from tells more than this."""
@@ -78,11 +82,13 @@ def planned(
     there, now = list(current), list(incoming)
     order = _merged(there, now) if is_newer else _merged(now, there)
     versions = _Versions(stored)
-    plan = Plan([], [], [], [], [], leaves=not current.keys() <= incoming.keys())
+    plan = Plan([], [], [], [], [], [], leaves=not current.keys() <= incoming.keys())
     leaves = False
     for name, row in incoming.items():
         old = current.get(name)
-        if versions.has(row) or (old is not None and old.hash == row.hash):
+        known = old.key if old is not None and old.hash == row.hash else versions.key_of(row)
+        if known is not None:
+            plan.given.append(known)
             continue
         if old is None:
             plan.added.append((order[name], row))
@@ -97,6 +103,7 @@ def planned(
         elif not says.no_more_than_the_stored:
             plan.earlier.append((order[name], row, versions.next(row.id)))
         else:
+            plan.given.append(old.key)
             leaves = True
     gone = {key for key, _ in (*plan.replaced, *plan.superseded)}
     plan.moved.extend(
@@ -126,18 +133,19 @@ class _Versions:
     """The earlier versions of entries."""
 
     def __init__(self, stored: Sequence[Stored]) -> None:
-        self._hashes: dict[str, list[bytes]] = {}
-        for entry in stored:
-            if entry.version:
-                self._hashes.setdefault(entry.id, []).append(entry.hash)
+        earlier = [entry for entry in stored if entry.version]
+        self._keys = {(entry.id, entry.hash): entry.key for entry in earlier}
+        self._last: dict[str, int] = {}
+        for entry in earlier:
+            self._last[entry.id] = max(entry.version, self._last.get(entry.id, 0))
 
-    def has(self, row: Row) -> bool:
-        return row.hash in self._hashes.get(row.id, ())
+    def key_of(self, row: Row) -> int | None:
+        """The key of the earlier version that a row is, if it is one."""
+        return self._keys.get((row.id, row.hash)) if self._keys else None
 
     def next(self, id_: str) -> int:
-        known = self._hashes.setdefault(id_, [])
-        known.append(b"")
-        return len(known)
+        self._last[id_] = self._last.get(id_, 0) + 1
+        return self._last[id_]
 
 
 def _merged(before: list[Name], now: list[Name]) -> dict[Name, int]:

@@ -63,6 +63,8 @@ class Reading:
         self._known = known or {}
         self._largest_media = largest_media
         self._sizes: dict[str, int] = {}
+        self.has_failed = False
+        """Whether a unit of what was read again could not be read to its end."""
         self.read = Read(SourceRow(path=""), [], [])
 
     def items(self, found: Found, before: SourceRow | None = None) -> Iterator[tuple[Item, list[Row]]]:
@@ -74,9 +76,14 @@ class Reading:
         row.key = before.key if before else 0
         self.read = Read(row, [], [])
         note = Notes(found.path, keep=_MOST_NOTES)
+        has_come = False
         try:
             for unit in self._units(found, note):
-                yield from self._unit(unit, note)
+                for item in self._unit(unit, note):
+                    has_come = True
+                    yield item
+            if not has_come and note.damaged:
+                _wait_if_unfinished(open_source(found.path), found)
         except (UnreadableSource, DamagedArchive) as error:
             row.status = Status.UNREADABLE
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
@@ -84,6 +91,7 @@ class Reading:
                 row.stat = Stat()  # the next time it may be readable, and look the same
         except _Unfinished:
             row.status = Status.PENDING
+            note = Notes(found.path)  # what a reader made of the beginning of a record is of no use
             note.add(Kind.TORN_TAIL, found.path, "", "its first record is still being written")
         except (UnknownFormat, AmbiguousFormat) as error:
             row.status = Status.UNKNOWN
@@ -101,6 +109,7 @@ class Reading:
             yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
             revision = reader.INFO.revision
             self.read.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
+        self.has_failed = Kind.UNREADABLE_FILE in note.counts
         if row.status not in _NOTHING_READ:  # else the vault has what it was before
             self._settle_again(note, {as_text(source.label) for _, source in units})
 
@@ -113,9 +122,7 @@ class Reading:
             if unit is not None:
                 yield unit
                 return
-        if found.home and _is_unfinished(source):
-            # It lies where histories lie: what it will be is told when there is more of it.
-            raise _Unfinished
+        _wait_if_unfinished(source, found)
         yield from pipeline.units_of(source, note, self._from_format)
 
     def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
@@ -233,6 +240,12 @@ def _expected(source: Source, name: str) -> Unit | None:
 
 class _Unfinished(Exception):
     """Nothing is whole yet."""
+
+
+def _wait_if_unfinished(source: Source, found: Found) -> None:
+    """What lies where histories lie may still be being written: what it is, is told when there is more."""
+    if found.home and _is_unfinished(source):
+        raise _Unfinished
 
 
 def _is_unfinished(source: Source) -> bool:

@@ -245,12 +245,25 @@ class Store(Catalog, Protocol):
 
     # Conversations
     def put(
-        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block] = ()
+        self,
+        conversation: Conversation,
+        rows: list[Row],
+        source: int,
+        blocks: Sequence[Block] = (),
+        *,
+        is_past: bool = False,
     ) -> Change:
         """Bring in a conversation, or merge it with what is there.
 
-        Bodies of the rows may be in blocks already; the rows have none then.
+        Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
+        stand above what is there, whatever its time.
         """
+
+    def begin_again(self, source: int) -> None:
+        """What is put from now on is all that a source gives, until `end_again`."""
+
+    def end_again(self, source: int, *, is_whole: bool) -> Change:
+        """Take away what only this source gave and did not give again, if it was read whole."""
 
     def conversation(self, key: int) -> Conversation:
         """A conversation with its timeline, as it was read (but for `native`)."""

@@ -10,10 +10,10 @@ import apsw
 import msgspec
 
 from agent_journal import times
-from agent_journal.archive.rows import content_hash, entry_of, row_of
+from agent_journal.archive.rows import content_hash, entry_of
+from agent_journal.archive.sqlite.again import Again
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.conversations import memory_hash
-from agent_journal.archive.sqlite.counting import USAGE, usages
 from agent_journal.archive.sqlite.entries import BAD_VALUES
 from agent_journal.archive.sqlite.ledger import Ledger
 from agent_journal.archive.sqlite.lists import Lists
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Message
 
 
-class Care(Lists, Ledger):
+class Care(Lists, Again, Ledger):
     """The part of the store that keeps it whole."""
 
     # Forgetting
@@ -39,52 +39,19 @@ class Care(Lists, Ledger):
 
         What other conversations copied from it stays theirs.
         """
-        source, id_, title_key = next(
-            self._rows("SELECT source, id, title_key FROM conversations WHERE key = ?", key)
-        )
+        source, id_ = next(self._rows("SELECT source, id FROM conversations WHERE key = ?", key))
         removed = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", key)]
         blocks = list(self._rows("SELECT DISTINCT block FROM timeline WHERE conversation = ?", key))
-        promoted = self._promote_copies(key)
+        promoted = self._promote_copies(removed)
         self._remove(key, removed)
         for (block,) in blocks:
             self._repack(block)
         self._db.execute("DELETE FROM usage WHERE conversation = ?", (key,))
         self._count_promoted(promoted)
-        self._db.execute("DELETE FROM contents WHERE conversation = ?", (key,))
-        self._db.execute("UPDATE conversations SET twin_of = NULL WHERE twin_of = ?", (key,))
-        self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
+        removed += self._drop_conversation(key)
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (_tombstone(source, id_), at))
-        removed += [title_key] if title_key else []
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
         return removed
-
-    def _promote_copies(self, key: int) -> list[int]:
-        """The first copy of each becomes the original, under a new key, so that the index takes it up."""
-        sql = (
-            "SELECT min(c.key), c.conversation, c.copy_of "
-            "FROM timeline c JOIN timeline o ON o.key = c.copy_of "
-            "WHERE o.conversation = ? AND c.conversation != ? GROUP BY c.copy_of"
-        )
-        promoted = []
-        for copy, number, original in list(self._rows(sql, key, key)):
-            new = self._new_key()
-            self._db.execute(
-                "UPDATE timeline SET copy_of = ? WHERE copy_of = ? AND key != ?", (new, original, copy)
-            )
-            self._db.execute("UPDATE timeline SET copy_of = NULL, key = ? WHERE key = ?", (new, copy))
-            for column in ("message", "answered_by"):
-                self._db.execute(
-                    f"UPDATE tool_calls SET {column} = ? WHERE conversation = ? AND {column} = ?",
-                    (new, number, copy),
-                )
-            promoted.append(new)
-        return promoted
-
-    def _count_promoted(self, keys: list[int]) -> None:
-        """What copies used was counted with their originals."""
-        for key in keys:
-            number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
-            self._many(USAGE, usages(self._detail(number), number, [(key, row_of(self._entry(key)))]))
 
     def _repack(self, block: int) -> None:
         """Let a block hold only what is still needed of it."""
@@ -128,12 +95,16 @@ class Care(Lists, Ledger):
     def sources_of(self, conversation: int) -> list[int]:
         """The sources that hold a conversation."""
         return [
-            row[0] for row in self._rows("SELECT source FROM contents WHERE conversation = ?", conversation)
+            row[0]
+            for row in self._rows("SELECT DISTINCT source FROM contents WHERE conversation = ?", conversation)
         ]
 
     def conversations_of(self, source: int) -> list[int]:
         """The conversations that a source holds."""
-        return [row[0] for row in self._rows("SELECT conversation FROM contents WHERE source = ?", source)]
+        return [
+            row[0]
+            for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
+        ]
 
     def drop_snapshots(self, source: int) -> None:
         """Forget what a source consisted of."""
@@ -321,6 +292,7 @@ def _tombstone(source: str, id_: str) -> bytes:
     return hashlib.sha256(f"{source}\0{id_}".encode()).digest()
 
 
+_GIVEN = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
     ("timeline", "conversation", "conversations", "an entry of no conversation"),
     ("timeline", "block", "blocks", "an entry whose content is missing"),
@@ -332,6 +304,10 @@ _ORPHANS = (
     ("conversations", "twin_of", "conversations", "a twin of no conversation"),
     ("contents", "source", "sources", "content of no source"),
     ("contents", "conversation", "conversations", "a source's conversation that is not there"),
+    ("timeline", "given_by", "sources", "an entry of no source"),
+    ("memories", "given_by", "sources", "a memory of no source"),
+    ("also_given", "source", "sources", "something that no source gave"),
+    ("also_given", "key", _GIVEN, "a source of nothing"),
     ("snapshots", "source", "sources", "a snapshot of no source"),
 )
 

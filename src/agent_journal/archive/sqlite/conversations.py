@@ -13,6 +13,7 @@ from agent_journal.archive.merge import Says, Stored, merged_detail, planned, pr
 from agent_journal.archive.rows import content_hash, detail_of, entry_of, messages_in, says_all
 from agent_journal.archive.sqlite.copies import SAID
 from agent_journal.archive.sqlite.counting import Counting
+from agent_journal.archive.sqlite.givers import Givers
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
 from agent_journal.archive.store import Change
 
@@ -46,23 +47,33 @@ class _Known(NamedTuple):
     updated_at: str | None
 
 
-class Conversations(Counting, Indexable):
+class Conversations(Givers, Counting, Indexable):
     """The part of the store that brings in what was said."""
 
     def put(
-        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block] = ()
+        self,
+        conversation: Conversation,
+        rows: list[Row],
+        source: int,
+        blocks: Sequence[Block] = (),
+        *,
+        is_past: bool = False,
     ) -> Change:
         """Bring in a conversation, or merge it with what is there.
 
-        Bodies of the rows may be in blocks already; the rows have none then.
+        Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
+        stand above what is there, whatever its time.
         """
         row = next(self._rows(_KNOWN, conversation.source, conversation.id), None)
-        change = (
-            self._add(conversation, rows, source, blocks)
-            if row is None
-            else self._merge(conversation, self._with_bodies(rows, blocks), _Known(*row))
+        if row is None:
+            change = self._add(conversation, rows, source, blocks)
+        else:
+            rows = self._with_bodies(rows, blocks)
+            change = self._merge(conversation, rows, _Known(*row), source, is_past=is_past)
+        unit = unit_of(conversation)
+        self._db.execute(
+            "INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", (source, change.conversation, unit)
         )
-        self._db.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (source, change.conversation))
         return change
 
     def _add(
@@ -80,33 +91,42 @@ class Conversations(Counting, Indexable):
             "events": len(rows) - messages_in(rows),
             **self._columns(conversation, rows),
         }
-        copies = self._copies(key, conversation.source, rows) or self._twin_of(key, columns, rows, source)
+        copies = self._copies(key, conversation.source, rows) or self._twin_of(
+            key, columns, rows, source, unit_of(conversation)
+        )
         places = ", ".join("?" * len(columns))
         self._db.execute(
             f"INSERT INTO conversations ({', '.join(columns)}) VALUES ({places})", tuple(columns.values())
         )
         if copies:
             rows, blocks = self._with_bodies(rows, blocks), ()
-        keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, blocks)
+        keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, source, blocks)
+        self._came(source, key, (new for new, _ in keys))
         self._count(conversation, key, keys, copies)
         entries = self._new_entries(key, conversation, keys, copies)
         if title_key:
             entries.append(titled(title_key, key, conversation))
         return Change(key, messages_in(rows), 0, entries, [])
 
-    def _merge(self, conversation: Conversation, rows: list[Row], known: _Known) -> Change:
+    def _merge(
+        self, conversation: Conversation, rows: list[Row], known: _Known, source: int, *, is_past: bool
+    ) -> Change:
         key = known.key
         stored = self._stored(key)
         wanted = preference(conversation.origin, known.reader, known.version)
-        is_newer = wanted > 0 or (not wanted and _is_newer(conversation, rows, known.updated_at))
+        is_anew = self._begins_anew(source, key)
+        is_newer = wanted > 0 or (
+            not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
+        )
         same = self._same(key, stored, rows) if wanted else {}
         plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same)
-        before = self._detail_of(known.detail)
-        whole = merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
+        whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
         added = [row for _, row in plan.added]
         copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
         self._carry_out(key, plan)
-        keys = self._insert(key, _additions(plan), copies)
+        keys = self._insert(key, _additions(plan), copies, source)
+        self._came(source, key, (*plan.given, *(new for new, _ in keys)))
+        self._note_givers(source, stored, plan, keys)
         self._count(conversation, key, keys[: len(added)], copies)
         removed = self._replace(key, plan, keys)
         entries = self._new_entries(key, whole, keys, copies)
@@ -115,7 +135,7 @@ class Conversations(Counting, Indexable):
             removed += [title_key] if title_key else []
             title_key = self._new_key() if whole.title else None
             entries += [titled(title_key, key, whole)] if title_key else []
-        self._update(key, whole, rows, title_key, known)
+        self._update(key, whole, rows, title_key, None if is_anew else known)
         if added:
             self._judge_twins(key)
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
@@ -135,8 +155,15 @@ class Conversations(Counting, Indexable):
         called = self._called(key) if any(row.calls for _, row in new) else {}
         return indexed(key, conversation, new, called)
 
+    def _whole(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
+        before = self._detail_of(known.detail)
+        return merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
+
     def _stored(self, key: int) -> list[Stored]:
-        sql = "SELECT key, id, earlier, hash, position FROM timeline WHERE conversation = ? ORDER BY position"
+        sql = (
+            "SELECT key, id, earlier, hash, position, given_by FROM timeline WHERE conversation = ? "
+            "ORDER BY position"
+        )
         return [Stored(*row) for row in self._rows(sql, key)]
 
     def _compared(self, key: int, row: Row) -> Says:
@@ -224,43 +251,53 @@ class Conversations(Counting, Indexable):
         return columns
 
     def _update(
-        self, key: int, whole: Conversation, rows: Sequence[Row], title_key: int | None, known: _Known
+        self,
+        key: int,
+        whole: Conversation,
+        rows: Sequence[Row],
+        title_key: int | None,
+        known: _Known | None,
     ) -> None:
-        columns = {
-            "title_key": title_key,
-            "messages": self._value(
-                "SELECT count(*) FROM timeline WHERE conversation = ? AND role IS NOT NULL AND NOT earlier",
-                key,
-            ),
-            "events": self._value(
-                "SELECT count(*) FROM timeline WHERE conversation = ? AND role IS NULL AND NOT earlier", key
-            ),
-            **self._columns(whole, rows, known),
-        }
+        columns = {"title_key": title_key, **self._sizes(key), **self._columns(whole, rows, known)}
         changes = ", ".join(f"{name} = ?" for name in columns)
         self._db.execute(f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), key))
 
-    def put_memory(self, memory: Memory, source: int) -> Change:  # noqa: ARG002 (the contract)
+    def put_memory(self, memory: Memory, source: int) -> Change:
         """Bring in a memory; another with the same id is replaced if it says something else."""
         body = msgspec.msgpack.encode(memory)
         digest = memory_hash(memory)
         known = next(
             self._rows(
-                "SELECT key, hash, at FROM memories WHERE source = ? AND id = ?", memory.source, memory.id
+                "SELECT key, hash, at, given_by FROM memories WHERE source = ? AND id = ?",
+                memory.source,
+                memory.id,
             ),
             None,
         )
         if known is not None and (known[1] == digest or _is_before(memory.at, known[2])):
+            self._came(source, 0, known[:1])
+            self._note_giver(known[0], known[3], source)
             return Change(0, 0, 0, [], [])
         removed = [] if known is None else [known[0]]
         self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in removed])
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
         key = self._new_key()
         self._db.execute(
-            "INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key, memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text, digest, body),
-        )
+            "INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key, memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text, digest,
+                body, source,
+            ),
+        )  # fmt: skip
+        self._came(source, 0, (key,))
+        if known is not None:
+            self._hand_over(known[0], known[3], key, source)
         return Change(0, not removed, len(removed), [remembered(key, memory)], removed)
+
+
+def unit_of(conversation: Conversation) -> str:
+    """Which file of its source a conversation is in; empty if that is not known."""
+    return (conversation.origin.file or "") if conversation.origin else ""
 
 
 def _additions(plan: Plan) -> list[tuple[int, int, Row]]:

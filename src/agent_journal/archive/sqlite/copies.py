@@ -20,6 +20,13 @@ _COPIES = (
     "CROSS JOIN conversations c ON c.key = t.conversation AND c.source = ? AND c.key != ?"
 )
 SAID = "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND earlier = 0 AND text IS NOT NULL"
+# Of a file that holds several alike, one is the twin of another file's: two of one file never become one.
+_TWINS = (
+    "WITH here AS "
+    "(SELECT conversation FROM contents WHERE source = ?2 AND (unit = ?3 OR unit = '' OR ?4 = '')) "
+    "SELECT key FROM conversations c WHERE opening = ?1 AND twin_of IS NULL AND key NOT IN here "
+    "AND NOT EXISTS (SELECT 1 FROM conversations t WHERE t.twin_of = c.key AND t.key IN here)"
+)
 # Whether a conversation repeats another's messages shows in its first ones.
 _FIRST = 8
 
@@ -44,20 +51,16 @@ class Copies(Entries):
         return {row[0]: Original(*row[1:]) for row in found}
 
     def _twin_of(
-        self, key: int, columns: dict[str, Any], rows: Sequence[Row], source: int
+        self, key: int, columns: dict[str, Any], rows: Sequence[Row], source: int, unit: str
     ) -> dict[bytes, Original]:
-        """Rows that stand in a twin from another file; the columns are told whose twin it is."""
+        """Rows that stand in a twin from another file; the columns are told whose twin it is.
+
+        A source may be a folder of many files. Where it is not known which of them, it may be the same.
+        """
         if columns["opening"] is None:
             return {}
         ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
-        for (other,) in list(
-            self._rows(
-                "SELECT key FROM conversations WHERE opening = ? AND twin_of IS NULL AND key NOT IN "
-                "(SELECT conversation FROM contents WHERE source = ?)",
-                columns["opening"],
-                source,
-            )
-        ):
+        for (other,) in list(self._rows(_TWINS, columns["opening"], source, unit, unit)):
             theirs = twins.said_in(self._rows(SAID, other))
             same = twins.matches(ours, theirs)
             if twins.are_twins(len(same), len(ours)):

@@ -36,6 +36,15 @@ class Counting(Copies):
         copies: dict[bytes, Original],
     ) -> None:
         """Tool calls, joined with their answers, and usage, which copies do not have again."""
+        self._count_calls(key, keys)
+        own = [
+            (message, row)
+            for message, row in keys
+            if row.usage is not None and not self._is_counted(copies.get(row.hash))
+        ]
+        self._many(USAGE, usages(conversation, key, own))
+
+    def _count_calls(self, key: int, keys: list[tuple[int, Row]]) -> None:
         answers: dict[str, tuple[int | None, bool | None]] = {
             call.call_id: (message, call.is_error)
             for message, row in keys
@@ -55,12 +64,6 @@ class Counting(Copies):
             "UPDATE tool_calls SET is_error = ?, answered_by = ? WHERE conversation = ? AND call_id = ?",
             [(is_error, message, key, call_id) for call_id, (message, is_error) in answers.items()],
         )
-        own = [
-            (message, row)
-            for message, row in keys
-            if row.usage is not None and not self._is_counted(copies.get(row.hash))
-        ]
-        self._many(USAGE, usages(conversation, key, own))
 
     def _is_counted(self, original: Original | None) -> bool:
         if original is None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _INSERT = (
     "INSERT INTO timeline (key, conversation, position, earlier, id, parent_id, role, name, at, "
     "model, text, hash, "
-    "copy_hash, copy_of, block, start, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "copy_hash, copy_of, block, start, size, given_by) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 PLACE = "key, text, block, start, size"
 # What values of another type or size than were written lead to.
@@ -56,9 +57,10 @@ class Entries(Base):
         conversation: int,
         rows: list[tuple[int, int, Row]],
         copies: dict[bytes, Original],
+        source: int,
         blocks: Sequence[Block] = (),
     ) -> list[tuple[int, Row]]:
-        """Write entries (position, earlier version or 0, row); their keys."""
+        """Write entries (position, earlier version or 0, row) that a source gives; their keys."""
         first = self.last_key() + 1
         self._last_key = first + len(rows) - 1
         places = self._put_blocks(blocks) if blocks else self._pack([row for _, _, row in rows], copies)
@@ -66,7 +68,7 @@ class Entries(Base):
             (
                 key, conversation, position, earlier, row.id, row.parent_id, row.role, row.name, row.at,
                 row.model, row.text, row.hash, row.copy_hash,
-                copies[row.hash].key if row.hash in copies else None, *place,
+                copies[row.hash].key if row.hash in copies else None, *place, source,
             )
             for key, (position, earlier, row), place in zip(count(first), rows, places, strict=False)
         ]  # fmt: skip
@@ -117,6 +119,7 @@ class Entries(Base):
         self._drop_calls(conversation, keys)
         self._many("UPDATE timeline SET copy_of = NULL WHERE copy_of = ?", [(key,) for key in keys])
         self._many("DELETE FROM timeline WHERE key = ?", [(key,) for key in keys])
+        self._many("DELETE FROM also_given WHERE key = ?", [(key,) for key in keys])
         for block in blocks:
             if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))

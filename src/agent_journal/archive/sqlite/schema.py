@@ -174,5 +174,30 @@ MIGRATIONS = (
       FROM timeline t JOIN conversations c ON c.key = t.conversation
       WHERE t.role IS NULL;
     """,
+    # Which source gave each entry, and in which of its files each conversation is. Of a conversation that
+    # several sources hold it is not known who gave what: nothing of it is ever taken away.
+    """
+    ALTER TABLE timeline ADD COLUMN given_by INTEGER;
+    ALTER TABLE memories ADD COLUMN given_by INTEGER;
+    CREATE TABLE also_given (
+      key INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      PRIMARY KEY (key, source)
+    ) WITHOUT ROWID;
+    UPDATE timeline SET given_by = (SELECT source FROM contents WHERE conversation = timeline.conversation)
+    WHERE conversation IN (SELECT conversation FROM contents GROUP BY conversation HAVING count(*) = 1);
+
+    ALTER TABLE contents RENAME TO contents_before;
+    DROP INDEX contents_by_source;
+    CREATE TABLE contents (
+      source INTEGER NOT NULL,
+      conversation INTEGER NOT NULL,
+      unit TEXT NOT NULL,
+      PRIMARY KEY (conversation, source, unit)
+    ) WITHOUT ROWID;
+    CREATE INDEX contents_by_source ON contents (source);
+    INSERT INTO contents SELECT source, conversation, '' FROM contents_before;
+    DROP TABLE contents_before;
+    """,
 )
 VERSION = len(MIGRATIONS)

@@ -1,0 +1,192 @@
+"""A source that is read again: what it alone gave, and gives no longer, is taken away.
+
+A later revision of a reader may name entries otherwise, or find others in the same bytes. What another source
+gave too stays, and so does everything if the source could not be read whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent_journal.archive.rows import row_of
+from agent_journal.archive.sqlite.conversations import Conversations
+from agent_journal.archive.sqlite.counting import USAGE, usages
+from agent_journal.archive.store import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from agent_journal.archive.sqlite.givers import Anew
+    from agent_journal.archive.store import Indexed
+
+_NOTHING = Change(0, 0, 0, [], [])
+
+
+class Again(Conversations):
+    """The part of the store that takes away what came of an older reading."""
+
+    def end_again(self, source: int, *, is_whole: bool) -> Change:
+        """Take away what only this source gave and did not give again, if it was read whole."""
+        anew = self._anew.pop(source, None)
+        if anew is None or not is_whole:
+            return _NOTHING
+        last = self.last_key()
+        held = [
+            row[0]
+            for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
+        ]
+        gone = {number: self._left_by(source, number, anew) for number in held}
+        every = [key for keys in gone.values() for key in keys]
+        promoted = self._promote_copies(every)
+        uncounted = self._uncount(gone)
+        for number, keys in gone.items():
+            self._remove(number, keys)
+        self._count_promoted(promoted)
+        removed = every + self._forsaken_memories(source, anew)
+        for number, keys in gone.items():
+            removed += self._settled(number, source, anew, is_changed=bool(keys))
+        self._count_again(anew.conversations, uncounted)
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
+        return Change(0, 0, len(every), self._indexed_beyond(last, promoted), removed)
+
+    def _left_by(self, source: int, conversation: int, anew: Anew) -> list[int]:
+        """Entries of a conversation that nobody gives any more."""
+        sql = "SELECT key FROM timeline WHERE conversation = ? AND given_by = ?"
+        own = [row[0] for row in self._rows(sql, conversation, source) if row[0] not in anew.keys]
+        sql = (
+            "SELECT a.key FROM also_given a JOIN timeline t ON t.key = a.key "
+            "WHERE t.conversation = ? AND a.source = ?"
+        )
+        shared = [row[0] for row in self._rows(sql, conversation, source) if row[0] not in anew.keys]
+        self._many("DELETE FROM also_given WHERE key = ? AND source = ?", [(key, source) for key in shared])
+        return [key for key in own if not self._is_anothers("timeline", key)]
+
+    def _is_anothers(self, table: str, key: int) -> bool:
+        """Whether another source gave it too; it is that one's from now on."""
+        other = self._value("SELECT min(source) FROM also_given WHERE key = ?", key)
+        if other is None:
+            return False
+        self._db.execute(f"UPDATE {table} SET given_by = ? WHERE key = ?", (other, key))
+        self._db.execute("DELETE FROM also_given WHERE key = ? AND source = ?", (key, other))
+        return True
+
+    def _forsaken_memories(self, source: int, anew: Anew) -> list[int]:
+        own = [row[0] for row in self._rows("SELECT key FROM memories WHERE given_by = ?", source)]
+        gone = [key for key in own if key not in anew.keys and not self._is_anothers("memories", key)]
+        self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in gone])
+        return gone
+
+    def _settled(self, conversation: int, source: int, anew: Anew, *, is_changed: bool) -> list[int]:
+        """Let a conversation be whole without what was taken away; keys of the index that went with it."""
+        if conversation not in anew.conversations and not self._gives(source, conversation):
+            self._db.execute(
+                "DELETE FROM contents WHERE conversation = ? AND source = ?", (conversation, source)
+            )
+            if self._value("SELECT 1 FROM timeline WHERE conversation = ? LIMIT 1", conversation) is None:
+                return self._drop_conversation(conversation)
+        if is_changed:
+            self._show_earlier(conversation)
+            self._close_ranks(conversation)
+            self._db.execute("DELETE FROM tool_calls WHERE conversation = ?", (conversation,))
+            self._count_calls(conversation, self._shown(conversation))
+            self._db.execute(
+                "UPDATE conversations SET messages = ?, events = ? WHERE key = ?",
+                (*self._sizes(conversation).values(), conversation),
+            )
+            self._judge_twins(conversation)
+        return []
+
+    def _gives(self, source: int, conversation: int) -> bool:
+        """Whether a source gives, or may give, anything of a conversation."""
+        sql = (
+            "SELECT 1 FROM timeline t WHERE conversation = ? AND (given_by IS NULL OR given_by = ? OR EXISTS "
+            "(SELECT 1 FROM also_given a WHERE a.key = t.key AND a.source = ?)) LIMIT 1"
+        )
+        return self._value(sql, conversation, source, source) is not None
+
+    def _drop_conversation(self, key: int) -> list[int]:
+        """Take away a conversation that has no entries; the keys that the index must lose."""
+        title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", key)
+        self._db.execute("DELETE FROM usage WHERE conversation = ?", (key,))
+        self._db.execute("DELETE FROM contents WHERE conversation = ?", (key,))
+        self._db.execute("UPDATE conversations SET twin_of = NULL WHERE twin_of = ?", (key,))
+        self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
+        return [title_key] if title_key else []
+
+    def _show_earlier(self, conversation: int) -> None:
+        """Where the current version of an entry went, the last one before it is shown again."""
+        sql = (
+            "SELECT key, max(earlier) FROM timeline WHERE conversation = ? AND earlier AND id NOT IN "
+            "(SELECT id FROM timeline WHERE conversation = ? AND NOT earlier) GROUP BY id"
+        )
+        shown = [(key,) for key, _ in list(self._rows(sql, conversation, conversation))]
+        self._many("UPDATE timeline SET earlier = 0 WHERE key = ?", shown)
+
+    def _close_ranks(self, conversation: int) -> None:
+        sql = (
+            "SELECT key, position FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position, key"
+        )
+        moved = [
+            (place, key)
+            for place, (key, position) in enumerate(list(self._rows(sql, conversation)))
+            if place != position
+        ]
+        self._many("UPDATE timeline SET position = ? WHERE key = ?", moved)
+
+    # Copies and counts
+
+    def _promote_copies(self, gone: Collection[int]) -> list[int]:
+        """Of each that goes, the first copy becomes the original, under a new key that the index takes up."""
+        sql = (
+            "SELECT min(c.key), c.conversation, c.copy_of FROM json_each(?) j "
+            "CROSS JOIN timeline c ON c.copy_of = j.value AND c.copy_of IS NOT NULL "
+            "WHERE c.key NOT IN (SELECT value FROM json_each(?)) GROUP BY c.copy_of"
+        )
+        keys = msgspec.json.encode(list(gone)).decode()
+        promoted = []
+        for copy, number, original in list(self._rows(sql, keys, keys)):
+            new = self._new_key()
+            self._db.execute(
+                "UPDATE timeline SET copy_of = ? WHERE copy_of = ? AND key != ?", (new, original, copy)
+            )
+            self._db.execute("UPDATE timeline SET copy_of = NULL, key = ? WHERE key = ?", (new, copy))
+            self._db.execute("UPDATE also_given SET key = ? WHERE key = ?", (new, copy))
+            for column in ("message", "answered_by"):
+                self._db.execute(
+                    f"UPDATE tool_calls SET {column} = ? WHERE conversation = ? AND {column} = ?",
+                    (new, number, copy),
+                )
+            promoted.append(new)
+        return promoted
+
+    def _count_promoted(self, keys: list[int]) -> None:
+        """What copies used was counted with their originals."""
+        for key in keys:
+            number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
+            self._many(USAGE, usages(self._detail(number), number, [(key, row_of(self._entry(key)))]))
+
+    def _uncount(self, gone: dict[int, list[int]]) -> set[tuple[str, str]]:
+        """Take away what entries used; what is counted once may be counted with another."""
+        sql = "DELETE FROM usage WHERE conversation = ? AND message = ? RETURNING source, key"
+        return {
+            (source, name)
+            for number, keys in gone.items()
+            for key in keys
+            for source, name in self._rows(sql, number, key)
+        }
+
+    def _count_again(self, conversations: Iterable[int], uncounted: set[tuple[str, str]]) -> None:
+        if not uncounted:
+            return
+        for number in conversations:
+            if number and self._value("SELECT 1 FROM conversations WHERE key = ?", number):
+                counted = usages(self._detail(number), number, self._shown(number))
+                self._many(USAGE, [usage for usage in counted if usage[:2] in uncounted])
+
+    def _indexed_beyond(self, last: int, promoted: Iterable[int]) -> list[Indexed]:
+        sql = "SELECT conversation FROM timeline WHERE key = ?"
+        numbers = sorted({self._value(sql, key) for key in promoted})
+        entries = [entry for number in numbers for entry in self._indexed_of(number, last)]
+        return sorted(entries, key=lambda entry: entry.key)
