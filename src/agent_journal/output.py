@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_journal import __version__, files, readers, writers
 
@@ -35,13 +35,20 @@ def new_run(notes: Notes) -> Run:
     )
 
 
-def write_items(items: Iterable[Item], target: str, output: str | None, notes: Notes) -> int:
+def write_items(
+    items: Iterable[Item], target: str, output: str | None, notes: Notes, standard: Any = None
+) -> int:
     """Write all items in a format; how many there were."""
-    return write_run(items, writers.get(target), output, new_run(notes))
+    return write_run(items, writers.get(target), output, new_run(notes), standard)
 
 
-def write_run(items: Iterable[Item], writer: Writer, output: str | None, run: Run) -> int:
-    """Write all items of a run; how many there were."""
+def write_run(
+    items: Iterable[Item], writer: Writer, output: str | None, run: Run, standard: Any = None
+) -> int:
+    """Write all items of a run; how many there were.
+
+    Without an output they go to `standard`, which is standard output unless another stream is given.
+    """
     counted = _Counted(items)
     is_folder = output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))  # noqa: PTH112
     if (several := _writes_several(writer, output, is_folder=is_folder)) is not None:
@@ -57,7 +64,7 @@ def write_run(items: Iterable[Item], writer: Writer, output: str | None, run: Ru
             if not counted.count:
                 raise files.Nothing
     else:
-        writer.write(counted, sys.stdout.buffer, run)
+        writer.write(counted, standard or sys.stdout.buffer, run)
     return counted.count
 
 

@@ -42,12 +42,28 @@ _HARMLESS = (
 
 def safe(text: str) -> str:
     """The text with every character that could mislead shown as an escape; lines and tabs stay."""
+    return _escaped(text, _ESCAPES)
+
+
+def safe_data(text: str) -> str:
+    """The same with escapes as JSON has them: what was JSON stays the same JSON."""
+    return _escaped(text, _JSON_ESCAPES)
+
+
+def _escaped(text: str, escapes: dict[str, str]) -> str:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text  # nearly always
     import re  # noqa: PLC0415
 
-    shown = re.sub(_UNSAFE, _shown, text)
-    return shown if shown.isascii() else re.sub(_DOUBTFUL, _shown_if_doubtful, shown)
+    def shown(match: re.Match[str]) -> str:
+        return "".join(map(escapes.__getitem__, match[0]))
+
+    def shown_if_doubtful(match: re.Match[str]) -> str:
+        harmless = re.compile(_HARMLESS).match(match.string, match.start())
+        return match[0] if harmless else escapes[match[0]]
+
+    text = re.sub(_UNSAFE, shown, text)
+    return text if text.isascii() else re.sub(_DOUBTFUL, shown_if_doubtful, text)
 
 
 def one_line(text: str) -> str:
@@ -60,18 +76,6 @@ def quoted(text: str) -> str:
     return f"'{one_line(text)}'"
 
 
-def _shown(match: re.Match[str]) -> str:
-    return "".join(map(_ESCAPES.__getitem__, match[0]))
-
-
-def _shown_if_doubtful(match: re.Match[str]) -> str:
-    import re  # noqa: PLC0415
-
-    if re.compile(_HARMLESS).match(match.string, match.start()):
-        return match[0]
-    return _ESCAPES[match[0]]
-
-
 class _Escapes(dict[str, str]):
     """Each character as an escape, made when it is first met."""
 
@@ -82,4 +86,15 @@ class _Escapes(dict[str, str]):
         return escape
 
 
+class _JsonEscapes(dict[str, str]):
+    """The same as JSON has it: a character beyond the first 65,536 is two."""
+
+    def __missing__(self, character: str) -> str:
+        units = character.encode("utf-16-be", "surrogatepass")
+        pairs = (units[at : at + 2] for at in range(0, len(units), 2))
+        self[character] = escape = "".join(f"\\u{pair.hex()}" for pair in pairs)
+        return escape
+
+
 _ESCAPES = _Escapes({"\r": "\\r"})
+_JSON_ESCAPES = _JsonEscapes({"\r": "\\r"})

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import transforms
+from agent_journal import transforms, writers
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
-from agent_journal.errors import NoSuchMessage
+from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
-from agent_journal.terminal import say
+from agent_journal.terminal import data_out, is_terminal, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,7 +109,9 @@ def convert(
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000)
     items = read_all([*inputs], notes, from_format)
-    count = write_items(_changed(items, without, branch), target, output, notes)
+    if output is None and writers.get(target).INFO.layout == "bundle" and is_terminal(sys.stdout):
+        raise CannotWrite("standard output", f"{target} is no text for a terminal; name a file with -o")
+    count = write_items(_changed(items, without, branch), target, output, notes, data_out())
     printer.finish(notes)
     if not count:
         say("aj: nothing to convert: the input holds no conversation that could be read")

@@ -156,6 +156,16 @@ def show_json(value: Any) -> None:
     sys.stdout.write(f"{line}\n")
 
 
+def data_out() -> Any:
+    """Standard output for bytes of any format: exact, but on a terminal nothing in them can mislead."""
+    _make_room()
+    if not is_terminal(sys.stdout):
+        return sys.stdout.buffer
+    from agent_journal.terminal.data import ShownData  # noqa: PLC0415 (seldom)
+
+    return ShownData(sys.stdout)
+
+
 def flush() -> None:
     """Let what was shown so far be read now, also where no terminal is."""
     sys.stdout.flush()
