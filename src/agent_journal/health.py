@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal import archive, indexing, journal, readers, survey
+from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
 from agent_journal.archive.store import Status
@@ -58,6 +59,9 @@ def findings(home: Path, environ: Mapping[str, str], here: str, now_ns: int) -> 
         config = load(home / "no-such-folder", {k: v for k, v in environ.items() if not k.startswith("AJ_")})
         config = msgspec.structs.replace(config, home=home)
     kept, trouble = _opened(home)
+    shared = machine.trouble(home, kept.store) if kept is not None else ""
+    if shared:
+        yield Finding(topic="place", says=f"{home} belongs to another machine", act=shared)
     try:
         seen = survey.taken(config, environ, here, kept)
         yield from _sources(seen)

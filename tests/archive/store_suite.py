@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,18 @@ class StoreSuite:
         assert last == second.last_key()
         assert ["one"] == texts(everything(second)[0])
         second.close()
+
+    def test_who_wrote_is_remembered(self, opener: Opener) -> None:
+        with closing(opener()) as store:
+            first = store.generation()
+            with store.transaction():
+                store.set_writers(["one", "other"])
+            second = store.generation()
+        with closing(opener()) as store:
+            assert ["one", "other"] == store.writers()
+            assert second == store.generation() != first, "reading leaves no mark"
+            put(store, talk("a", said("1", "one")))
+            assert store.generation() != second
 
     # Sources
 

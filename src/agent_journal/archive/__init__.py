@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import open_store
 from agent_journal.archive.vault import Vault
@@ -62,14 +63,27 @@ def open_to_write(
     waiting: Callable[[str], None] | None = None,
     *,
     make: bool = True,
+    adopt: bool = False,
 ) -> Archive:
-    """The archive of a journal, made if there is none. Nobody else may write until it is closed."""
+    """The archive of a journal, made if there is none. Nobody else may write until it is closed.
+
+    One that another machine uses too is refused, unless it is adopted.
+    """
     if not make and not exists(home):
         raise UnusableArchive(str(home), "it was there a moment ago and is gone")
     lock = Lock(home / LOCK)
     lock.acquire(wait, waiting)
     try:
-        return Archive(home, open_store(home / DATABASE, for_writing=True), lock)
+        archive = Archive(home, open_store(home / DATABASE, for_writing=True), lock)
     except BaseException:
         lock.release()
         raise
+    try:
+        if adopt:
+            machine.adopt(archive.store)
+        else:
+            machine.sign(home, archive.store)
+    except BaseException:
+        archive.close()
+        raise
+    return archive

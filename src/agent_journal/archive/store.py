@@ -196,6 +196,15 @@ class Store(Catalog, Protocol):
     def close(self) -> None:
         """Let go of the database."""
 
+    def generation(self) -> str:
+        """The mark that the last session of writing left; empty if none did."""
+
+    def writers(self) -> list[str]:
+        """The machines that wrote to it, the last one last."""
+
+    def set_writers(self, machines: list[str]) -> None:
+        """Remember which machines wrote to it."""
+
     # Sources
     def sources(self) -> Iterator[SourceRow]:
         """Every source, without its notes, in order of their paths."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import config, health
+from agent_journal import archive, config, health
 from agent_journal.amounts import count
 from agent_journal.cli._run import FAILED
 from agent_journal.terminal import show, show_json
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--adopt", is_flag=True, help="First make the journal this machine's, if another one used it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per finding, then the verdict.")
-def command(*, as_json: bool) -> int:
+def command(*, adopt: bool, as_json: bool) -> int:
     """Tell what was found where, which tools delete their histories and when, and what is wrong.
 
-    Nothing is changed. Exit code 1 if there is something to act on; what to do is said with it.
+    Nothing else is changed. Exit code 1 if there is something to act on; what to do is said with it.
     """
+    if adopt:
+        archive.open_to_read(config.home_of(os.environ)).close()  # there must be one
+        archive.open_to_write(config.home_of(os.environ), make=False, adopt=True).close()
     wrong = 0
     topic = ""
     for finding in health.findings(config.home_of(os.environ), os.environ, os.getcwd(), time.time_ns()):  # noqa: PTH109

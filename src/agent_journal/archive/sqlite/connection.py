@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from agent_journal.archive.machine import leave_mark
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
 from agent_journal.errors import CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.files import sync_folder
@@ -160,6 +162,7 @@ class Base:
         self._db = connection
         self._path = path
         self._last_key: int | None = None
+        self._is_nowhere = self._is_marked = str(path) == ":memory:"
         self.journal_id: str = str(self._value("SELECT value FROM journal WHERE name = 'id'"))
 
     @contextmanager
@@ -167,17 +170,39 @@ class Base:
         """All or nothing of what is written inside."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
+            if not self._is_marked:
+                self._mark()
             yield
             if self._last_key is not None:
                 self._db.execute("UPDATE journal SET value = ? WHERE name = 'last_key'", (self._last_key,))
             self._db.execute("COMMIT")
         except BaseException as error:
             self._last_key = None
+            self._is_marked = self._is_nowhere
             if not self._db.get_autocommit():
                 self._db.execute("ROLLBACK")
             if isinstance(error, apsw.Error):
                 raise self._told(error) from error
             raise
+
+    def _mark(self) -> None:
+        """Leave the mark of this session in the rows and beside them: a copy of one alone is told by it."""
+        mark = secrets.token_hex(8)
+        self._db.execute("INSERT OR REPLACE INTO journal VALUES ('generation', ?)", (mark,))
+        leave_mark(self._path.parent, mark)
+        self._is_marked = True
+
+    def generation(self) -> str:
+        """The mark that the last session of writing left; empty if none did."""
+        return str(self._value("SELECT value FROM journal WHERE name = 'generation'") or "")
+
+    def writers(self) -> list[str]:
+        """The machines that wrote to it, the last one last."""
+        return str(self._value("SELECT value FROM journal WHERE name = 'writers'") or "").split()
+
+    def set_writers(self, machines: list[str]) -> None:
+        """Remember which machines wrote to it."""
+        self._db.execute("INSERT OR REPLACE INTO journal VALUES ('writers', ?)", (" ".join(machines),))
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
