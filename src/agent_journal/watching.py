@@ -37,6 +37,8 @@ _SHARE = 100
 _LEAST_PAUSE = 1.0
 # A source that takes long to read, such as a large database, is left alone for so many times as long.
 _LARGE, _REST = 4 << 20, 20
+# Whoever listens to the system looks many times a second whether it is over.
+_LONGEST_END = 5.0
 
 
 class Watcher:
@@ -60,6 +62,7 @@ class Watcher:
         self._stop = threading.Event()
         self._watched: Roots | None = None
         self._watching: threading.Event | None = None
+        self._listening: list[threading.Thread] = []
         self._is_scanning = False
         self._is_fresh = False
         self._rests_until: dict[str, float] = {}
@@ -205,7 +208,9 @@ class Watcher:
         for folders, is_deep in ((roots.deep, True), (roots.flat, False)):
             if folders:
                 arguments = (folders, is_deep, self._watching)
-                threading.Thread(target=self._listen, args=arguments, daemon=True).start()
+                thread = threading.Thread(target=self._listen, args=arguments, daemon=True)
+                thread.start()
+                self._listening.append(thread)
 
     def _listen(self, folders: list[str], is_deep: bool, stop: threading.Event) -> None:  # noqa: FBT001
         from watchfiles import watch  # noqa: PLC0415 (only for watching)
@@ -228,6 +233,10 @@ class Watcher:
             self._changes.put(error)
 
     def _end_watching(self) -> None:
+        """Listen no more. A thread in the system's code must not be left to the end of the process."""
         if self._watching is not None:
             self._watching.set()
+        for thread in self._listening:
+            thread.join(_LONGEST_END)
+        self._listening = []
         self._watched = self._watching = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
+_SOON = 0.02
 
 
 def run(verb: str, arguments: list[str]) -> int:
     """The exit code of a verb."""
     signal.signal(signal.SIGTERM, _terminated)
+    sys.unraisablehook = _come_again
     return settle(_outcome(verb, arguments))
 
 
@@ -77,3 +80,21 @@ def _place_of(error: Exception) -> str:
 def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:
     """End as by an exception, so that nothing half written is left behind."""
     raise SystemExit(TERMINATED)
+
+
+def _come_again(lost: sys.UnraisableHookArgs) -> None:
+    """Let an interruption come again that came where Python forgets exceptions.
+
+    A generator that nobody wants any more is closed when it is thrown away; a signal that arrives in that
+    moment is told on standard error, and that is all.
+    """
+    if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt) or not hasattr(signal, "setitimer"):
+        sys.__unraisablehook__(lost)
+        return
+    interruption = lost.exc_value
+
+    def again(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise interruption
+
+    signal.signal(signal.SIGALRM, again)
+    signal.setitimer(signal.ITIMER_REAL, _SOON)

@@ -1,0 +1,71 @@
+"""Told to end: however unlucky the moment, a process ends, and its code says why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_journal.config import load
+from agent_journal.readers import claude_code
+from agent_journal.watching import Watcher
+
+# The signal arrives while a generator is thrown away: Python forgets what is raised there.
+UNLUCKY = """
+import os, signal, sys, time, types
+import click
+from agent_journal.cli import _run
+
+def unlucky():
+    try:
+        yield
+    finally:
+        os.kill(os.getpid(), signal.{signal})
+        for _ in range(1_000):
+            pass
+
+@click.command()
+def command():
+    for _ in unlucky():
+        break
+    time.sleep(30)
+
+module = types.ModuleType("agent_journal.cli.unlucky")
+module.command = command
+sys.modules[module.__name__] = module
+sys.exit(_run.run("unlucky", []))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_at_an_unlucky_moment_is_not_lost(name: str, code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNLUCKY.format(signal=name)], capture_output=True, check=False, timeout=25
+    )
+
+    assert code == done.returncode, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude" / "projects" / "p").mkdir(parents=True)
+    config = load(tmp_path / "journal", {"HOME": str(tmp_path)})
+    watcher = Watcher(config, [claude_code.INFO], lambda _: None, lambda _: None)
+    before = threading.active_count()
+    running = threading.Thread(target=watcher.run)
+    running.start()
+    until = time.monotonic() + 20
+    while not watcher._listening and time.monotonic() < until:
+        time.sleep(0.02)
+    watcher.stop()
+    running.join(20)
+
+    assert not running.is_alive()
+    assert before == threading.active_count()
