@@ -15,6 +15,7 @@ import pytest
 from agent_journal import archive, config, journal
 from agent_journal.archive.found import Found
 from agent_journal.journal import Journal
+from agent_journal.model import Conversation, Media, Message, Part
 from agent_journal.search.lexical import Index
 
 SAID, THOUGHT, RAN = "kettle", "dandelion", "teaspoon"
@@ -91,6 +92,10 @@ def shown(*names: str) -> str:
     return json.dumps(chat) + "\n"
 
 
+def parts_of(conversation: Conversation) -> list[Part]:
+    return [part for entry in conversation.timeline if isinstance(entry, Message) for part in entry.parts]
+
+
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
@@ -165,6 +170,11 @@ def test_pictures_that_a_history_names_are_kept(person: Person, media: str) -> N
         ["its 1,000,001 bytes are not kept: storage.media_max_mb is 1"] if media == "small" else []
     )
     assert row.status == "imported"
+    (person.home / "chats" / "pics" / "cup.png").unlink()
+    with Journal(config.load(person.journal, {})) as reading:
+        pictures = [part for part in parts_of(reading.conversation("p")) if isinstance(part, Media)]
+        sizes = [len(reading.media("p", part) or b"") for part in pictures]
+    assert sizes == [5 * bool(KEPT[media]), 1_000_001 * (media == "all"), 0, 0]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 2)])
@@ -186,6 +196,13 @@ def test_pictures_of_an_export_are_kept_up_to_a_size(person: Person, limit: int,
         assert (
             pictures == ["dalle-generations/file-Unused02-0000.webp", "file-Harbour01-harbour.png"][-count:]
         )
+    with Journal(settled) as reading:
+        shown = [part for each in reading.conversations() for part in parts_of(reading.conversation(each.id))]
+        (harbour,) = [part for part in shown if isinstance(part, Media) and "Harbour01" in (part.ref or "")]
+        (talk,) = [
+            each.id for each in reading.conversations() if harbour in parts_of(reading.conversation(each.id))
+        ]
+        assert reading.media(talk, harbour) == (case / "file-Harbour01-harbour.png").read_bytes()
 
 
 def test_searching_shows_as_many_as_a_person_says(person: Person) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.importing import Importer
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.config import Config
-    from agent_journal.model import Conversation, Memory
+    from agent_journal.model import Conversation, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.query import Query
     from agent_journal.searching import Answer, Mode
@@ -234,6 +234,12 @@ class Journal(Closing):
         from agent_journal.archive.exact import exact as read_exactly  # noqa: PLC0415
 
         return read_exactly(self._archive, key)
+
+    def media(self, name: str, media: Media) -> bytes | None:
+        """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
+        from agent_journal.archive.media import brought_back  # noqa: PLC0415 (seldom)
+
+        return brought_back(self._archive, self._archive.one(name).key, media)
 
     def memories(self) -> Iterator[Memory]:
         """What services keep about the person."""

@@ -1,4 +1,4 @@
-"""Pictures, sounds and documents that belong to conversations: which of them are kept with a unit.
+"""Pictures, sounds and documents that belong to conversations: which are kept, and how they come back.
 
 Nobody reads them, so no reader asks for them. Of a folder or zip that is read as a whole all are kept; of a
 single file, those beside it that its conversations name.
@@ -7,9 +7,12 @@ single file, those beside it that its conversations name.
 from __future__ import annotations
 
 import posixpath
+from base64 import b64decode
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal.archive.found import stat_of
+from agent_journal.archive.kept import stream_of
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Media, Memory, Message, ToolResult
 from agent_journal.notes import Kind
@@ -18,7 +21,9 @@ from agent_journal.source import File, Member, as_text, files_below, is_plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.archive import Archive
     from agent_journal.archive.kept import Keeping
+    from agent_journal.archive.manifest import KeptFile, Manifest
     from agent_journal.model import Item, Part
     from agent_journal.notes import Notes
     from agent_journal.source import Source
@@ -87,3 +92,31 @@ def _size(source: Source) -> int:
     if isinstance(source, File):
         return stat_of(source.location).size
     return source.archive.size(source.inside) if isinstance(source, Member) else 0
+
+
+def brought_back(archive: Archive, conversation: int, media: Media) -> bytes | None:
+    """The bytes of a picture, sound or document of a conversation; None if they were not kept.
+
+    Where an export has it under another name than the conversation says, its reader left that in `extra`.
+    """
+    if media.data:
+        with suppress(ValueError):
+            return b64decode(media.data)
+    names = [
+        name for name in (media.extra.get("file"), media.ref, media.name) if name and isinstance(name, str)
+    ]
+    for source in archive.store.sources_of(conversation):
+        for snapshot in reversed(archive.store.snapshots(source)):
+            file = next(filter(None, (_file(snapshot.manifest, name) for name in names)), None)
+            if file is not None:
+                with stream_of(file, archive.vault) as stream:
+                    return stream.read()
+    return None
+
+
+def _file(manifest: Manifest, name: str) -> KeptFile | None:
+    """The file of that path, or the only one of that name in any folder."""
+    if name in manifest.files:
+        return manifest.files[name]
+    found = [file for place, file in manifest.files.items() if place.endswith(f"/{name}")]
+    return found[0] if len(found) == 1 else None
