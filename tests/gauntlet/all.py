@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.gauntlet import crowds, folders, kills, live_databases, resources, sequences, watches, zips
+from tests.gauntlet import crowds, faults, folders, kills, live_databases, resources, sequences, watches, zips
 from tests.gauntlet.drills import DRILLS
 
 __all__ = [
     "DRILLS",
     "crowds",
+    "faults",
     "folders",
     "kills",
     "live_databases",

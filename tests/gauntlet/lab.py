@@ -21,7 +21,15 @@ import apsw
 import zstandard
 
 import agent_journal
-from agent_journal.archive import open_to_read
+from agent_journal import indexing, journal, readers
+from agent_journal.archive import Archive, open_to_read
+from agent_journal.archive.checking import Problem, problems
+from agent_journal.archive.found import Found, Result
+from agent_journal.archive.store import Filter
+from agent_journal.archive.syncing import located, projects_of
+from agent_journal.config import Config, load
+from agent_journal.model import Message, Text
+from agent_journal.notes import Notes
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
@@ -122,10 +130,29 @@ class Lab:
     def wipe(self) -> None:
         shutil.rmtree(self.journal, ignore_errors=True)
 
+    @property
+    def config(self) -> Config:
+        return load(self.journal, {"HOME": str(self.home)})
+
     def checked(self, *more: str) -> None:
-        """`aj check` must find nothing."""
-        done = self.aj("check", "--json", *more)
-        assert (0, True) == (done.code, done.is_clear), (done.out[-2000:], done.err[-2000:])
+        """What `aj check` looks at must be in order; here, because a process costs more than all it does."""
+        with open_to_read(self.journal) as archive, archive.store.one_moment():
+            found = [*problems(archive, deep="--deep" in more)]
+            found += [Problem(*each) for each in indexing.fit(archive, self.config).problems]
+        assert not found, found[:5]
+
+    def synced(self) -> list[Result]:
+        """The same as `aj sync`, here; what became of each file."""
+        infos = [reader.INFO for reader in readers.discover().values()]
+        environ = {"HOME": str(self.home)}
+        told: list[Result] = []
+
+        def found(kept: Archive) -> Iterator[Found]:
+            projects = projects_of(kept)
+            return located(self.config, infos, environ, str(self.home), projects=projects, note=Notes())
+
+        journal.sync(self.config, found, told.append)
+        return told
 
     def good(self, *arguments: str, **more: Any) -> Done:
         """Run a command that must succeed."""
@@ -139,16 +166,16 @@ def holds(lab: Lab, truth: Truth) -> None:
     lab.checked()
     expected = Counter((id_, text) for id_, texts in truth.items() for text in texts)
     assert not _difference(expected, Counter(said(lab)))
-    listed = {
-        line["id"]: line["messages"] for line in lab.good("list", "--all", "--max", "0", "--json").lines
-    }
-    assert not _difference(Counter({id_: len(texts) for id_, texts in truth.items()}), Counter(listed))
-    for id_, texts in sorted(truth.items())[:2]:
-        shown = lab.good("show", id_, "--json").lines[0]
-        assert texts == [_text(message) for message in shown["timeline"] if message["type"] == "message"]
+    with open_to_read(lab.journal) as archive:
+        listed = {each.id: each for each in archive.store.conversations(Filter(with_children=True))}
+        counts = Counter({id_: each.messages for id_, each in listed.items()})
+        assert not _difference(Counter({id_: len(texts) for id_, texts in truth.items()}), counts)
+        for id_, texts in sorted(truth.items())[:2]:
+            shown = archive.store.conversation(listed[id_].key).timeline
+            assert texts == [_text(entry) for entry in shown if isinstance(entry, Message)]
     words = [text.split()[0] for texts in truth.values() for text in texts]
     step = max(1, len(words) // _SEARCHED)
-    assert not [word for word in words[::step] if len(found(lab, word)) != 1]
+    assert not _not_found_once(lab, words[::step])
 
 
 def said(lab: Lab) -> Iterator[tuple[str, str]]:
@@ -160,17 +187,20 @@ def said(lab: Lab) -> Iterator[tuple[str, str]]:
     database.close()
 
 
-def found(lab: Lab, word: str) -> list[int]:
-    """The keys of entries that a search finds, if they hold the word."""
+def _not_found_once(lab: Lab, words: Iterable[str]) -> list[str]:
+    """Words that a search does not find, or finds in several entries."""
     with open_to_read(lab.journal) as archive:
         index = Index.open(lab.index, make=False)
-        keys = [hit.key for hit in index.search(parse(word), limit=10)]
-        entries = archive.store.found(keys)
-    return [key for key in keys if key in entries and word in entries[key].text]
+        wrong = []
+        for word in words:
+            entries = archive.store.found([hit.key for hit in index.search(parse(word), limit=10)])
+            if sum(word in entry.text for entry in entries.values()) != 1:
+                wrong.append(word)
+        return wrong
 
 
-def _text(message: dict[str, Any]) -> str:
-    return "".join(part["text"] for part in message["parts"] if part["type"] == "text")
+def _text(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def _difference(expected: Counter[Any], got: Counter[Any]) -> list[tuple[str, Any]]:
