@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.gauntlet import crowds, faults, folders, kills, live_databases, resources, sequences, watches, zips
+from tests.gauntlet import (
+    crowds,
+    faults,
+    folders,
+    kills,
+    live_databases,
+    resources,
+    sequences,
+    versions,
+    watches,
+    zips,
+)
 from tests.gauntlet.drills import DRILLS
 
 __all__ = [
@@ -14,6 +25,7 @@ __all__ = [
     "live_databases",
     "resources",
     "sequences",
+    "versions",
     "watches",
     "zips",
 ]

@@ -43,7 +43,7 @@ def killed_at_every_write(lab: Lab, rounds: int, chance: Random) -> Figures:
 def _at_every_call(
     lab: Lab, rounds: int, chance: Random, hows: list[str], judge: Callable[[Done], None]
 ) -> Figures:
-    shim = _built(lab)
+    shim = shim_of(lab)
     if shim is None:
         return {"skipped": "there is no C compiler"}
     sessions = Sessions(lab.projects, output=40)
@@ -54,14 +54,14 @@ def _at_every_call(
     lab.journal.rename(before)
     for number in range(4, 9):  # some that grow, some that are new
         sessions.grow(number, 10)
-    _put_back(lab, before)
-    assert _run(lab, shim, 0, "0").code == 0
+    put_back(lab, before)
+    assert run_with(lab, shim, 0, "0").code == 0
     last = int((lab.tmp / "told").read_text())
     points = [(at, how) for at in range(1, last + 1) for how in hows]
     codes: dict[int, int] = {}
     for at, how in chance.sample(points, min(rounds, len(points))):
-        _put_back(lab, before)
-        done = _run(lab, shim, at, how)
+        put_back(lab, before)
+        done = run_with(lab, shim, at, how)
         judge(done)
         codes[done.code] = codes.get(done.code, 0) + 1
         _readable(lab)
@@ -70,12 +70,14 @@ def _at_every_call(
     return {"calls": last, "codes": codes}
 
 
-def _put_back(lab: Lab, before: Path) -> None:
+def put_back(lab: Lab, before: Path) -> None:
+    """Let the journal be as it was then."""
     lab.wipe()
     shutil.copytree(before, lab.journal)
 
 
-def _run(lab: Lab, shim: Path, at: int, how: str) -> Done:
+def run_with(lab: Lab, shim: Path, at: int, how: str) -> Done:
+    """A sync whose so many-th write fails, or is its last."""
     environ = {
         "LD_PRELOAD": str(shim),
         "FAULT_UNDER": str(lab.journal),
@@ -94,7 +96,8 @@ def _readable(lab: Lab) -> None:
         raise AssertionError(str(error)) from error
 
 
-def _built(lab: Lab) -> Path | None:
+def shim_of(lab: Lab) -> Path | None:
+    """What stands between a program and the system; None where it cannot be made."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     shim = lab.tmp / "faulty.so"
     if compiler is None:

@@ -14,7 +14,7 @@ import apsw
 
 from tests.gauntlet.corpus import session_id, word
 from tests.gauntlet.drills import Figures, drill
-from tests.gauntlet.lab import Lab, Truth, holds
+from tests.gauntlet.lab import Lab, Truth, holds, said
 
 _CHAT = session_id(77)
 
@@ -22,10 +22,10 @@ _CHAT = session_id(77)
 class Editor:
     """An editor that writes a chat into its database, and minds whoever is in its way."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, busy_ms: int = 0) -> None:
         path.parent.mkdir(parents=True)
         self._db = apsw.Connection(str(path))
-        self._db.set_busy_timeout(0)
+        self._db.set_busy_timeout(busy_ms)
         self._db.pragma("journal_mode", "wal")
         for table in ("ItemTable", "cursorDiskKV"):
             self._db.execute(f"CREATE TABLE {table} (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
@@ -82,6 +82,61 @@ def live_database(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: AR
     assert not editor.blocked
     holds(lab, editor.truth)
     return {"writes": editor.writes, "blocked": editor.blocked}
+
+
+@drill(rounds=200, few=4)
+def replaced_database(lab: Lab, rounds: int, chance: Random) -> Figures:
+    """Compacted at any moment, so that rows move: what is read is of one moment, or read later."""
+    path = lab.home / ".config" / "Cursor" / "User" / "globalStorage" / "state.vscdb"
+    editor = Editor(path, busy_ms=5_000)
+    for _ in range(30):
+        editor.write()
+    with Restless(path, chance) as restless:
+        for _ in range(rounds):
+            editor.write()
+            lab.synced()
+            got = [text for _, text in said(lab)]
+            assert got == editor.truth[_CHAT][: len(got)], "a mixed reading"
+    lab.synced()
+    holds(lab, editor.truth)
+    return {"moved": restless.count}
+
+
+class Restless:
+    """Somebody who fills and compacts a database all the time."""
+
+    def __init__(self, path: Path, chance: Random) -> None:
+        self._path = path
+        self._chance = Random(chance.random())  # noqa: S311
+        self._stop = Event()
+        self._thread = Thread(target=self._run)
+        self.count = 0
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            database = apsw.Connection(str(self._path))
+            database.set_busy_timeout(1_000)
+            try:
+                if self._chance.random() < 0.5:
+                    database.execute("VACUUM")
+                    database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                else:
+                    database.execute("CREATE TABLE IF NOT EXISTS filling (text)")
+                    database.execute("INSERT INTO filling VALUES (?)", ("x" * self._chance.randrange(9_999),))
+                self.count += 1
+            except apsw.BusyError:
+                pass
+            finally:
+                database.close()
+            time.sleep(self._chance.random() / 100)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
 
 
 def _state(folder: Path) -> dict[str, tuple[str, int]]:

@@ -49,7 +49,7 @@ def holds_so_far(lab: Lab) -> None:
     assert done.is_clear, done.err
 
 
-@drill(rounds=5_000, few=300)
+@drill(rounds=20_000, few=300)
 def few_handles(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG001
     """64 open files, thousands of sources."""
     sessions = Sessions(lab.projects)

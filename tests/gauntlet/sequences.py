@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from random import Random
 
+from agent_journal.archive.store import Status
 from tests.gauntlet.corpus import Sessions, export, line_of, session_id, word
 from tests.gauntlet.drills import Figures, drill
 from tests.gauntlet.lab import Lab, Truth, holds, left_of, said
@@ -26,7 +27,8 @@ def cuts_of_a_live_file(lab: Lab, rounds: int, chance: Random) -> Figures:
     for cut in cuts:
         with live.path(1).open("ab") as file:
             file.write(data[file.tell() : cut])
-        lab.good("sync")
+        statuses = {result.status for result in lab.synced()}
+        assert statuses <= {Status.IMPORTED, Status.PENDING}, (cut, statuses)
         lines = data[:cut].count(b"\n")
         got = [text for _, text in said(lab)]
         # A last line may be whole but for its end.
@@ -87,6 +89,22 @@ def same_size_and_time(lab: Lab, rounds: int, chance: Random) -> Figures:  # noq
     assert {word(1, number) for number in (0, 1, 2, 3, 4, 7)} == texts
     lab.checked("--deep")
     return {"found": True}
+
+
+@drill(rounds=40, few=4)
+def odd_times(lab: Lab, rounds: int, chance: Random) -> Figures:
+    """Clocks that are set back or forward, and times that lie in the future: no change is missed."""
+    sessions = Sessions(lab.projects)
+    now = 1_780_000_000 * 10**9
+    for _ in range(rounds):
+        number = chance.randrange(4)
+        sessions.grow(number, 1)
+        shift = chance.choice((-3_600, 0, 31_536_000, -1_780_000_000, 7_258_118_400))
+        os.utime(sessions.path(number), ns=(now, now + shift * 10**9))
+        lab.synced()
+        assert sum(map(len, sessions.truth.values())) == len(list(said(lab)))
+    holds(lab, sessions.truth)
+    return {"changes": rounds}
 
 
 @drill(rounds=1, few=1)

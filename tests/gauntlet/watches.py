@@ -54,6 +54,28 @@ def new_lines(lab: Lab, rounds: int, chance: Random) -> Figures:
     return {"slowest": f"{slowest:.2f} s"}
 
 
+@drill(rounds=40_000, few=0)
+def many_lines(lab: Lab, rounds: int, chance: Random) -> Figures:
+    """Twenty agents at once, in torn lines: all of it is there soon after the last byte, and once."""
+    sessions = Sessions(lab.projects)
+    sessions.grow(0, 1)
+    with _watching(lab):
+        for _ in range(rounds - 1):
+            number = chance.randrange(20)
+            line = sessions.next_line(number)
+            cut = chance.randrange(len(line)) if chance.random() < 0.3 else len(line)
+            with sessions.path(number).open("ab", buffering=0) as file:
+                file.write(line[:cut])
+                file.write(line[cut:])
+        began = time.monotonic()
+        while len(list(said(lab))) < rounds:
+            assert time.monotonic() - began < 300
+            time.sleep(0.1)
+        seconds = time.monotonic() - began
+    holds(lab, sessions.truth)
+    return {"behind the last byte": f"{seconds:.1f} s"}
+
+
 @drill(rounds=1, few=0)
 def too_many_folders(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG001
     """Where the system watches no more, everything is looked at, and the person is told."""
