@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from msgspec.structs import replace
 
 from agent_journal.archive import DATABASE, Archive
 from agent_journal.archive.rows import row_of
-from agent_journal.archive.sqlite import SqliteStore, open_store
+from agent_journal.archive.sqlite import SqliteStore, connection, open_store
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
 from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
+from agent_journal.errors import UnusableArchive
 from agent_journal.model import Conversation, Memory, Message, ToolCall, ToolResult, Usage
 from agent_journal.readers import claude_code
 from tests.archive.journals import (
@@ -388,3 +390,20 @@ def _of_version_one(path: Path) -> None:
         old.executemany(f"INSERT INTO {table} ({named}) VALUES ({places})", rows)  # noqa: S608
     old.close()
     new.close()
+
+
+def test_a_migration_that_breaks_off_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / DATABASE
+    _of_version_one(path)
+    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE half (a); SELECT broken"))
+    monkeypatch.setattr(connection, "VERSION", VERSION + 1)
+    with pytest.raises(UnusableArchive, match="broken"):
+        open_store(path, for_writing=True)
+    monkeypatch.undo()
+
+    with closing(apsw.Connection(str(path))) as database:
+        assert 1 == database.pragma("user_version")
+    store = open_store(path, for_writing=True)
+    assert ["alone", "shared"] == [each.id for each in everything(store)]
+    assert [] == list(store.problems())
+    store.close()
