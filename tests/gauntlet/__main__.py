@@ -21,7 +21,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(DRILLS))
     parser.add_argument("--rounds", type=int, help="how often, instead of as often as it is meant")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--list", action="store_true", help="what each drill is, and how often it is run")
     asked = parser.parse_args()
+    if asked.list:
+        for each in DRILLS.values():
+            about = (each.run.__doc__ or "").partition("\n")[0]
+            print(f"{each.name:28} {each.rounds:>6,} {each.few:>4}  {about}")  # noqa: T201
+        return 0
     unknown = set(asked.names) - set(DRILLS)
     if unknown:
         parser.error(f"no drill is called {', '.join(sorted(unknown))}")

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Indexed
 
 _NOTHING = Change(0, 0, 0, [], [])
+# An older version did not know in which file of a source a conversation is.
+_NAMELESS = (
+    "DELETE FROM contents WHERE source = ? AND unit = '' AND conversation IN "
+    "(SELECT conversation FROM contents WHERE source = ? AND unit != '')"
+)
 
 
 class Again(Conversations):
@@ -48,6 +53,7 @@ class Again(Conversations):
         for number, keys in gone.items():
             removed += self._settled(number, source, anew, is_changed=bool(keys))
         self._count_again(anew.conversations, uncounted)
+        self._db.execute(_NAMELESS, (source, source))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
         return Change(0, 0, len(every), self._indexed_beyond(last, promoted), removed)
 
