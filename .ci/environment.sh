@@ -78,7 +78,8 @@ fill() {
 }
 
 install() {
-  "$venv/bin/python" -m pip install -qq --disable-pip-version-check "$@" >&2 9>&- ||
+  # What is never imported need not be compiled.
+  "$venv/bin/python" -m pip install -qq --no-compile --disable-pip-version-check "$@" >&2 9>&- ||
     fail "could not install what the project needs; the lines above say why"
 }
 
