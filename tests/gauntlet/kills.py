@@ -28,9 +28,9 @@ def _size(rounds: int, many: int, few: int) -> int:
 @drill(rounds=200, few=3)
 def sync_killed(lab: Lab, rounds: int, chance: Random) -> Figures:
     """Killed again and again until it is through, then from the beginning."""
-    sessions = Sessions(lab.projects, output=700)
-    for number in range(_size(rounds, 200, 20)):
-        sessions.grow(number, 100)
+    sessions = Sessions(lab.projects, output=_size(rounds, 700, 100))
+    for number in range(_size(rounds, 200, 15)):
+        sessions.grow(number, _size(rounds, 100, 40))
     return _until_through(lab, rounds, chance, ("sync",), sessions.truth)
 
 
@@ -79,14 +79,14 @@ def reindex_killed(lab: Lab, rounds: int, chance: Random) -> Figures:
     """The old index or the new one, or none that is known to be none."""
     sessions = Sessions(lab.projects, output=100)
     for number in range(_size(rounds, 60, 10)):
-        sessions.grow(number, 60)
-    lab.good("sync")
+        sessions.grow(number, _size(rounds, 60, 20))
+    lab.synced()
     hits, seconds = 0, lab.good("reindex", "--from-vault").seconds
     for turn in range(rounds):
         command = ("reindex", "--from-vault") if turn % 4 == 3 else ("reindex",)
         hits += lab.killed(chance.uniform(0.1, seconds), *command)
         lab.checked()
-    lab.good("sync")
+    lab.synced()
     holds(lab, sessions.truth)
     lab.good("reindex")
     holds(lab, sessions.truth)
@@ -169,9 +169,9 @@ def watch_killed(lab: Lab, rounds: int, chance: Random) -> Figures:
 @drill(rounds=50, few=2)
 def told_to_end(lab: Lab, rounds: int, chance: Random) -> Figures:
     """SIGTERM and Ctrl-C: at most two seconds, no traceback, what is done is kept."""
-    sessions = Sessions(lab.projects, output=700)
+    sessions = Sessions(lab.projects, output=_size(rounds, 700, 100))
     for number in range(_size(rounds, 150, 15)):
-        sessions.grow(number, 100)
+        sessions.grow(number, _size(rounds, 100, 40))
     seconds = lab.good("sync").seconds
     lab.wipe()
     slowest, hits = 0.0, 0

@@ -12,14 +12,16 @@ from tests.gauntlet.drills import Figures, drill
 from tests.gauntlet.lab import Lab, as_anybody, file_limit, handle_limit, holds, said
 from tests.gauntlet.live_databases import Editor
 
+_MANY = 10
+
 
 @drill(rounds=20, few=3)
 def files_too_large(lab: Lab, rounds: int, chance: Random) -> Figures:
     """RLIMIT_FSIZE: one line that names the path, and everything after there is room again."""
     sessions = Sessions(lab.projects, output=300)
-    for number in range(30):
+    for number in range(30 if rounds >= _MANY else 8):
         sessions.grow(number, 60)
-    lab.good("sync")
+    lab.synced()
     largest = max(path.stat().st_size for path in lab.journal.rglob("*") if path.is_file())
     lab.wipe()
     refused = 0
@@ -34,10 +36,10 @@ def files_too_large(lab: Lab, rounds: int, chance: Random) -> Figures:
         if (lab.journal / "journal.db").exists():
             holds_so_far(lab)
         if turn % 3 == 2:
-            lab.good("sync")
+            lab.synced()
             holds(lab, sessions.truth)
             lab.wipe()
-    lab.good("sync")
+    lab.synced()
     holds(lab, sessions.truth)
     return {"refused": refused, "up to": f"{largest:,} bytes"}
 
@@ -49,7 +51,7 @@ def holds_so_far(lab: Lab) -> None:
     assert done.is_clear, done.err
 
 
-@drill(rounds=20_000, few=300)
+@drill(rounds=20_000, few=150)
 def few_handles(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG001
     """64 open files, thousands of sources."""
     sessions = Sessions(lab.projects)
@@ -64,7 +66,7 @@ def few_handles(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG0
 def disk_full(lab: Lab, rounds: int, chance: Random) -> Figures:
     """A file system that is too small, grows, and is large enough in the end."""
     sessions = Sessions(lab.projects, output=300)
-    for number in range(30):
+    for number in range(30 if rounds >= _MANY else 8):
         sessions.grow(number, 60)
     lab.journal.mkdir(mode=0o700)
     if not _mounted(lab, 64):
@@ -73,7 +75,8 @@ def disk_full(lab: Lab, rounds: int, chance: Random) -> Figures:
     refused = 0
     try:
         for turn in range(rounds):
-            _resize(lab, kilobytes=200 + int(9_000 * (turn + chance.random()) / rounds))
+            most = 9_000 if rounds >= _MANY else 2_500
+            _resize(lab, kilobytes=200 + int(most * (turn + chance.random()) / rounds))
             done = lab.aj("sync")
             assert done.is_clear, done.err
             if done.code:

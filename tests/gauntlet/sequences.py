@@ -142,7 +142,7 @@ def forgotten_stays_forgotten(lab: Lab, rounds: int, chance: Random) -> Figures:
         sessions.grow(number, 6)
     path = lab.home / "export.zip"
     truth = {**export(path, 8 + rounds, 6), **sessions.truth}
-    lab.good("sync")
+    lab.synced()
     lab.good("import", str(path))
     gone: list[str] = []
     for _ in range(rounds):
@@ -152,7 +152,6 @@ def forgotten_stays_forgotten(lab: Lab, rounds: int, chance: Random) -> Figures:
             gone += [text.split()[0] for text in truth.pop(id_)]
         assert not left_of(lab, gone)
         _touch(sessions.folder)
-        lab.good("sync")
         lab.good("sync", "--full")
         lab.good("import", str(path))
         copy = lab.home / f"copy{len(gone)}.zip"

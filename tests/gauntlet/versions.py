@@ -35,7 +35,8 @@ def copied_while_syncing(lab: Lab, rounds: int, chance: Random) -> Figures:
         with open_to_read(lab.journal) as archive:
             backup(archive, target)
         running += syncing.poll() is None
-        assert syncing.wait(120) == 0
+        _, err = syncing.communicate(timeout=120)
+        assert syncing.returncode == 0, err.decode()
         restored = Lab(lab.folder / f"machine{turn}")
         target.rename(restored.journal)
         count = len(list(said(restored)))

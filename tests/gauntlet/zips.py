@@ -137,7 +137,7 @@ def hostile_zips(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG
 @drill(rounds=1, few=1)
 def small_hostile_zips(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa: ARG001
     """The same with smaller bombs, and without the one that takes long to make."""
-    return _tried(lab, 64 << 20, without=("100,000 members",))
+    return _tried(lab, 24 << 20, without=("100,000 members",))
 
 
 def _tried(lab: Lab, size: int, without: tuple[str, ...] = ()) -> Figures:
