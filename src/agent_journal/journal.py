@@ -62,8 +62,8 @@ def sync(
     with archive.open_to_write(config.home, waiting=waiting, make=make) as kept:
         finish_erasing(kept, config)
         scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
-        changed = list(scan.changed(found(kept)))
         outdated = scan.outdated() if is_all else []
+        changed = list(scan.changed(found(kept)))
         with indexing.Indexer(kept, config) as indexer:
             if begun is not None:
                 sizes = [*(each.size for each in changed), *(row.size for row in outdated)]

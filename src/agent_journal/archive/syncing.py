@@ -69,6 +69,7 @@ class Scan:
         self._is_all = is_all
         self._known = archive.store.ledger() if is_all else {}
         self._seen: set[str] = set()
+        self._read_again: set[str] = set()
         self._stats: dict[bytes, Stat] = {}
         self.unchanged = 0
 
@@ -85,7 +86,7 @@ class Scan:
                     yield each
             else:
                 self.unchanged += 1
-                if self._tell_unchanged is not None:
+                if self._tell_unchanged is not None and path not in self._read_again:
                     self._tell_unchanged(self._as_it_is(path))
 
     def _as_it_is(self, path: str) -> Result:
@@ -147,4 +148,6 @@ class Scan:
         """Sources that an earlier revision of their reader read: they are read again from the vault."""
         known = readers.discover()
         revisions = {name: reader.INFO.revision for name, reader in known.items()}
-        return self._archive.store.outdated(revisions)
+        rows = self._archive.store.outdated(revisions)
+        self._read_again = {row.path for row in rows}
+        return rows
