@@ -15,7 +15,7 @@ from typing import Self
 
 from tests.gauntlet.corpus import Sessions, export
 from tests.gauntlet.drills import Figures, drill
-from tests.gauntlet.lab import Lab, Truth, holds, left_of
+from tests.gauntlet.lab import Lab, Truth, hears_interrupts, holds, left_of
 
 _MANY = 50
 
@@ -178,7 +178,7 @@ def told_to_end(lab: Lab, rounds: int, chance: Random) -> Figures:
     for turn in range(rounds):
         verb = ("sync", "sync", "watch")[turn % 3]
         how, code = ((signal.SIGTERM, 143), (signal.SIGINT, 130))[turn % 2]
-        done, took = _ended(lab.start(verb), chance.uniform(0.3, seconds), how)
+        done, took = _ended(lab.start(verb, limits=hears_interrupts), chance.uniform(0.3, seconds), how)
         if done is not None:
             hits += 1
             slowest = max(slowest, took)

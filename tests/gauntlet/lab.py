@@ -249,6 +249,11 @@ def handle_limit(count: int) -> Callable[[], None]:
     return limit
 
 
+def hears_interrupts() -> None:
+    """Whatever a shell starts in the background ignores Ctrl-C, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def as_anybody() -> None:
     """Let modes hold for root too: it loses what lets it read and write everywhere (CAP_DAC_*)."""
     if os.getuid() == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,7 @@ from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
-from agent_journal.terminal import data_out, is_terminal, say
+from agent_journal.terminal import data_out, is_seen, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,7 +108,7 @@ def convert(
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000)
     items = read_all([*inputs], notes, from_format)
-    if output is None and writers.get(target).INFO.layout == "bundle" and is_terminal(sys.stdout):
+    if output is None and writers.get(target).INFO.layout == "bundle" and is_seen():
         raise CannotWrite("standard output", f"{target} is no text for a terminal; name a file with -o")
     count = write_items(_changed(items, without, branch), target, output, notes, data_out())
     printer.finish(notes)

@@ -106,6 +106,11 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty()
 
 
+def is_seen() -> bool:
+    """Whether a person looks at standard output."""
+    return is_terminal(sys.stdout)
+
+
 def is_plain() -> bool:
     """Whether the terminal can only print: no colours, no pager, no line that is written over."""
     return os.environ.get("TERM", "") == "dumb"
