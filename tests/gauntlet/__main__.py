@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -11,6 +12,7 @@ import traceback
 from pathlib import Path
 from random import Random
 
+from agent_journal.errors import AgentJournalError
 from tests.gauntlet.all import DRILLS
 from tests.gauntlet.drills import Drill
 from tests.gauntlet.lab import Lab
@@ -40,7 +42,7 @@ def _ran(drill: Drill, rounds: int, seed: int) -> bool:
     began = time.monotonic()
     try:
         figures = drill.run(Lab(folder), rounds, Random(seed))  # noqa: S311
-    except AssertionError:
+    except (AssertionError, AgentJournalError, subprocess.SubprocessError):
         traceback.print_exc()
         print(f"FAILED {drill.name}, seed {seed}: what is left of it is in {folder}", flush=True)  # noqa: T201
         return False

@@ -203,7 +203,10 @@ def _ended(
     except subprocess.TimeoutExpired:
         began = time.monotonic()
         process.send_signal(how)
-        _, err = process.communicate(timeout=60)
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
         return (process.returncode, err.decode()), time.monotonic() - began
     return None, 0.0
 
