@@ -1,0 +1,164 @@
+"""Markdown in which nothing that somebody said can pass for the page itself.
+
+What people and models say stands in block quotes: a line without `>` ends one, and every line of theirs has
+it. What tools said stands in fences that are longer than any run of backticks inside. Tags in prose are
+shown, not obeyed, images become links, and links lead to pages only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent_journal.visible import one_line, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TICKS = re.compile("`{3,}")
+_MARKS = re.compile(r"[\\`*_\[\]<>&#|~$!^]")
+_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
+# Where HTML, an image, a link, or the definition of one begins, behind as many backslashes as there are.
+_BEGINS = re.compile(r"(?<!\\)(\\*)(<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(:])|\[(?=\^))")
+# Links that lead to a page, or to something beside this one.
+_HARMLESS = re.compile(r"\]\([ ]*(?:https?://|mailto:|#|[A-Za-z0-9._~/%-]*[)#?])", re.IGNORECASE)
+_FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
+_CLOSING = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*")
+# A tab is as wide as it has to be: behind `>` it is not wide enough to make this code.
+_UNCLEAR = re.compile(r" *\t[ \t]*(?:```|~~~)")
+_RUNS = re.compile("`+")
+_DEEPEST = 3
+
+
+def inline(text: str) -> str:
+    """A name or title, on one line, in which no character means anything."""
+    return _MARKS.sub(r"\\\g<0>", one_line(text))
+
+
+def in_tags(text: str) -> str:
+    """The same where it stands between tags."""
+    return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def code(text: str) -> str:
+    """A short text as code, on one line."""
+    plain = one_line(text)
+    if "`" not in plain:
+        return f"`{plain}`" if plain.strip() else ""
+    ticks = "`" * (max(map(len, re.findall("`+", plain))) + 1)
+    return f"{ticks} {plain} {ticks}"
+
+
+def fence(text: str, language: str | None = None) -> str:
+    """A text as it is, character by character, but for those that could mislead."""
+    plain = safe(text.replace("\r\n", "\n") if "\r" in text else text)
+    ticks = "```"
+    if ticks in plain:
+        ticks = "`" * (max(map(len, _TICKS.findall(plain))) + 1)
+    info = language if language and _LANGUAGE.fullmatch(language) else ""
+    return f"{ticks}{info}\n{plain}\n{ticks}" if plain else f"{ticks}{info}\n{ticks}"
+
+
+def quote(text: str, *, keep_lines: bool = False) -> str:
+    """What somebody said, as Markdown of its own in a block quote; its lines may be kept where they end."""
+    plain = safe((text.replace("\r\n", "\n") if "\r" in text else text).strip("\n"))
+    if "<" in plain or "](" in plain or "]:" in plain or "[^" in plain or "![" in plain or plain[:2] == "[!":
+        plain = _tamed(plain)
+    return "> " + plain.replace("\n", "  \n> " if keep_lines else "\n> ")
+
+
+def folded(summary: str, body: str) -> str:
+    """Something that is shown when it is asked for; `summary` is one line between tags."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _tamed(text: str) -> str:
+    """Prose in which HTML, images, and links to anything but pages are shown as they are written.
+
+    Only what is code for certain is left as it is; elsewhere a backslash too many is shown, at worst.
+    """
+    told: list[str] = []
+    prose: list[str] = []
+    opened: re.Match[str] | None = None
+    is_certain = True
+    for line in text.split("\n"):
+        if opened is None and is_certain and (opened := _FENCE.match(line)):
+            told += _tamed_lines(prose, is_certain=True)
+            prose = []
+            told.append(line)
+        elif opened is not None:
+            ends = _ends(opened, line)
+            if ends is None:  # it may be a fence of its own or in a list, which ends here
+                is_certain, opened = False, None
+                prose.append(line)
+                continue
+            told.append(line)
+            opened = None if ends else opened
+        elif line.strip():
+            is_certain = is_certain and not _UNCLEAR.match(line)
+            prose.append(line)
+        else:
+            told += _tamed_lines(prose, is_certain=is_certain)
+            prose = []
+            told.append(line)
+    told += _tamed_lines(prose, is_certain=is_certain)
+    tamed = "\n".join(told)
+    return f"\\{tamed}" if tamed.startswith("[!") else tamed  # a notice, as some sites have them
+
+
+def _ends(opened: re.Match[str], line: str) -> bool | None:
+    """Whether a line ends a fence; None if that depends on what the fence stands in."""
+    indent, fence = opened.groups()
+    if indent and line.strip() and not line.startswith(indent):
+        return None
+    closing = _CLOSING.fullmatch(line)
+    if closing is None or not closing[2].startswith(fence):
+        return False
+    if "\t" in closing[1]:
+        return None
+    is_near = len(closing[1]) <= _DEEPEST
+    return is_near if not indent or is_near else None
+
+
+def _tamed_lines(lines: list[str], *, is_certain: bool) -> Iterator[str]:
+    """Lines without an empty one between them; code within them ends on the line it begins on, or is none."""
+    for line in lines:
+        if "<" in line or "]" in line or "`" in line or "[^" in line:
+            code = _code_in(line) if is_certain else None
+            is_certain = code is not None
+            yield _tamed_line(line, code or [])
+        else:
+            yield line
+
+
+def _code_in(line: str) -> list[tuple[int, int]] | None:
+    """Where code stands in a line; None if that cannot be told from the line alone."""
+    if "\\`" in line:
+        return None
+    runs = [*_RUNS.finditer(line)]
+    found: list[tuple[int, int]] = []
+    place = 0
+    while place < len(runs):
+        size = len(runs[place][0])
+        end = next((at for at in range(place + 1, len(runs)) if len(runs[at][0]) == size), None)
+        if end is None or line.find("|", runs[place].start(), runs[end].end()) >= 0:
+            return None  # it goes on below, or a cell of a table ends in it
+        found.append((runs[place].start(), runs[end].end()))
+        place = end + 1
+    return found
+
+
+def _tamed_line(line: str, code: list[tuple[int, int]]) -> str:
+    told: list[str] = []
+    done = 0
+    for begin, end in code:
+        told += [_BEGINS.sub(_shown, line[done:begin]), line[begin:end]]
+        done = end
+    return "".join([*told, _BEGINS.sub(_shown, line[done:])])
+
+
+def _shown(match: re.Match[str]) -> str:
+    """What begins something, with a backslash before it if it has none."""
+    backslashes, begin = match.groups()
+    is_harmless = begin == "]" and _HARMLESS.match(match.string, match.start(2))
+    return match[0] if len(backslashes) % 2 or is_harmless else f"{backslashes}\\{begin}"
