@@ -26,9 +26,11 @@ _PICTURES = "\xa9\xae\u203c\u2049\u2100-\u214f\u2190-\u2bff\u3030\u303d\u3297\u3
 _SELECTORS = "\ufe00-\ufe0f"
 _OF_IDEOGRAPHS = "\U000e0100-\U000e01ef"
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
 # Patterns as text: each is compiled when it is first needed, as that takes longer than most of a start.
 _UNSAFE = f"[{_CONTROLS}{_INVISIBLE}]+"
 _DOUBTFUL = f"[{_JOINERS}{_SELECTORS}{_OF_IDEOGRAPHS}]"
+_MISLEADING = f"[{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}{_OF_IDEOGRAPHS}]"
 _ALONE = f"(?![{_SELECTORS}{_OF_IDEOGRAPHS}])"
 # Characters that are seen by what they do to those around them.
 _HARMLESS = (
@@ -51,9 +53,14 @@ def safe_data(text: str) -> str:
 
 
 def _escaped(text: str, escapes: dict[str, str]) -> str:
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text  # nearly always
+    # Looking at each character takes longer than all else: most are the same few.
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if not rest:
+        return text
     import re  # noqa: PLC0415
+
+    if not re.search(_MISLEADING, rest.decode("utf-8", "surrogatepass")):
+        return text
 
     def shown(match: re.Match[str]) -> str:
         return "".join(map(escapes.__getitem__, match[0]))

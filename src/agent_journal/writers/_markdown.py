@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agent_journal.visible import one_line, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _TICKS = re.compile("`{3,}")
 _MARKS = re.compile(r"[\\`*_\[\]<>&#|~$!^]")
@@ -56,7 +56,8 @@ def fence(text: str, language: str | None = None) -> str:
     if ticks in plain:
         ticks = "`" * (max(map(len, _TICKS.findall(plain))) + 1)
     info = language if language and _LANGUAGE.fullmatch(language) else ""
-    return f"{ticks}{info}\n{plain}\n{ticks}" if plain else f"{ticks}{info}\n{ticks}"
+    end = "" if plain.endswith("\n") or not plain else "\n"
+    return f"{ticks}{info}\n{plain}{end}{ticks}"
 
 
 def quote(text: str, *, keep_lines: bool = False) -> str:
@@ -67,9 +68,11 @@ def quote(text: str, *, keep_lines: bool = False) -> str:
     return "> " + plain.replace("\n", "  \n> " if keep_lines else "\n> ")
 
 
-def folded(summary: str, body: str) -> str:
-    """Something that is shown when it is asked for; `summary` is one line between tags."""
-    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+def folded(summary: str, blocks: Iterable[str]) -> Iterator[str]:
+    """Blocks that are shown when they are asked for; `summary` is one line between tags."""
+    yield f"<details><summary>{summary}</summary>"
+    yield from blocks
+    yield "</details>"
 
 
 def _tamed(text: str) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from agent_journal import telling, tree
 from agent_journal.model import Conversation, Memory, Relation
+from agent_journal.writers._moments import day
 from agent_journal.writers._pictures import Pictures
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     @property
     def day(self) -> str:
         """The day on which it began, `2026-03-01`; empty if that is not known."""
-        return (self.begun_at or self.ended_at or "")[:10]
+        return day(self.begun_at or self.ended_at)
 
 
 class Absent(NamedTuple):
@@ -103,14 +104,15 @@ class Project(NamedTuple):
 class Book:
     """The pages of one run: which there are, how they are reached, and what an index says of them.
 
-    `suffix` is that of a page's file; None if all are in one document.
+    `suffix` is that of a page's file; None if all are in one document. `embeds` is whether such a document
+    has images inside where nobody says where they are to be.
     """
 
-    def __init__(self, run: Run, suffix: str | None) -> None:
+    def __init__(self, run: Run, suffix: str | None, *, embeds: bool = True) -> None:
         self.run = run
         self.suffix = suffix
         self.facts: list[Facts] = []
-        self.pictures = Pictures(run.images, is_folder=suffix is not None)
+        self.pictures = Pictures(run.images, is_folder=suffix is not None, embeds=embeds)
         self._names: set[str] = set()
         self._asked: dict[str, Absent] = {}
 
@@ -202,12 +204,14 @@ class Page:
         at = anchor_of(message_id)
         return at if self._book.suffix is not None else f"{self.facts.name}-{at}"
 
-    def parent(self, conversation: Conversation) -> str | None:
-        """The address of the place that a conversation came from."""
+    def parent(self, conversation: Conversation, *, message: bool = True) -> str | None:
+        """The address of the conversation that one came from, or of the message in it."""
         link = conversation.link
         if link is None:
             return None
-        return self._book.address(conversation.source, link.conversation_id, link.message_id)
+        return self._book.address(
+            conversation.source, link.conversation_id, link.message_id if message else None
+        )
 
     def children(self) -> tuple[tuple[Kin, str], ...]:
         """What came out of this conversation, as far as the run knows, with its address."""

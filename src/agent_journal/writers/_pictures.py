@@ -71,9 +71,9 @@ def _within(part: Part) -> Iterator[Media]:
 class Pictures:
     """Where the images of a run are, as pages refer to them."""
 
-    def __init__(self, wanted: Images, *, is_folder: bool) -> None:
+    def __init__(self, wanted: Images, *, is_folder: bool, embeds: bool) -> None:
         self._is_beside = is_folder and wanted in {"auto", "beside"}
-        self._is_inside = wanted == "embed" or (wanted == "auto" and not is_folder)
+        self._is_inside = wanted == "embed" or (wanted == "auto" and not is_folder and embeds)
         self._put: dict[str, bool] = {}
 
     def put(self, item: Item, bundle: Bundle) -> None:
