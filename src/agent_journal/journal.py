@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.found import Found, Result
     from agent_journal.archive.importing import Importer
+    from agent_journal.archive.media import KeptMedia
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Media, Memory
@@ -216,6 +217,7 @@ class Journal(Closing):
         self._config = config
         self._archive = archive.open_to_read(config.home)
         self._searching = Searching(self._archive, config)
+        self._media: KeptMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
         """What there is, newest first."""
@@ -228,18 +230,36 @@ class Journal(Closing):
 
         With `exact` its messages have the source's own form too, for writers that promise it.
         """
-        key = self._archive.one(name).key
-        if not exact:
-            return self._archive.store.conversation(key)
-        from agent_journal.archive.exact import exact as read_exactly  # noqa: PLC0415
+        return self.read(self._archive.one(name), exact=exact)
 
-        return read_exactly(self._archive, key)
+    def one(self, name: str) -> Listed:
+        """The conversation that a person means by an id or the beginning of one, as lists have it."""
+        return self._archive.one(name)
+
+    def children(self, listed: Listed) -> list[Listed]:
+        """Conversations that came out of one."""
+        return self._archive.store.children(listed.key)
+
+    def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
+        """A conversation that was listed; with `media` it has the images and files that are kept for it."""
+        if exact:
+            from agent_journal.archive.exact import exact as read_exactly  # noqa: PLC0415
+
+            conversation = read_exactly(self._archive, listed.key)
+        else:
+            conversation = self._archive.store.conversation(listed.key)
+        return self._kept_media().filled(listed.key, conversation) if media else conversation
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
-        from agent_journal.archive.media import brought_back  # noqa: PLC0415 (seldom)
+        return self._kept_media().brought_back(self._archive.one(name).key, media)
 
-        return brought_back(self._archive, self._archive.one(name).key, media)
+    def _kept_media(self) -> KeptMedia:
+        if self._media is None:
+            from agent_journal.archive.media import KeptMedia  # noqa: PLC0415 (seldom)
+
+            self._media = KeptMedia(self._archive)
+        return self._media
 
     def memories(self) -> Iterator[Memory]:
         """What services keep about the person."""

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.writers import Bundle, PageWriter, Run, Writer
+    from agent_journal.writers import Bundle, Images, PageWriter, Run, Theme, Writer
 
 
-def new_run(notes: Notes) -> Run:
+def new_run(notes: Notes, *, theme: Theme = "auto", images: Images = "auto") -> Run:
     """What writers may know about this run; SOURCE_DATE_EPOCH fixes its time."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
@@ -32,6 +32,9 @@ def new_run(notes: Notes) -> Run:
         in_blocks=frozenset(info.name for info in infos if info.in_blocks),
         titles={info.name: info.title for info in infos},
         record_forms={info.name: info.record for info in infos},
+        theme=theme,
+        images=images,
+        children={},
     )
 
 

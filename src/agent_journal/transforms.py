@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import tree
+from agent_journal import forks, tree
 from agent_journal.errors import NoSuchMessage
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
 from agent_journal.notes import Kind
@@ -77,6 +77,19 @@ def branch(conversation: Conversation, which: str) -> Conversation:
     # What a request says before the dialogue stands outside of every path.
     system = [entry for entry in conversation.timeline if entry.id in prompts - on_path]
     return replace(conversation, timeline=[*system, *path], head_id=target, requests=requests)
+
+
+def last(conversation: Conversation, count: int) -> Conversation:
+    """The last messages in which somebody speaks, with what tools answered and what happened since."""
+    timeline = conversation.timeline
+    spoken = [place for place, entry in enumerate(timeline) if forks.speaks(entry)]
+    if count >= len(spoken):
+        return conversation
+    kept = timeline[spoken[-count] :] if count else []
+    ids = {entry.id for entry in kept}
+    parted = [entry if entry.parent_id in ids else replace(entry, parent_id=None) for entry in kept]
+    head = conversation.head_id if conversation.head_id in ids else None
+    return replace(conversation, timeline=parted, head_id=head, requests=[])
 
 
 def _within(conversation: Conversation, path: list[tree.Entry]) -> list[Request]:

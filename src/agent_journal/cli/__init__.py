@@ -15,6 +15,7 @@ VERBS = {
     "list": "List the conversations in the journal",
     "show": "Show a conversation",
     "search": "Find what was said, thought or done",
+    "export": "Write conversations for others to read, without secrets",
     "status": "Tell what is in the journal",
     "convert": "Write conversations from any source in any format",
     "cook": "Turn API traces into a deduplicated graph of requests",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
 
 
-def _parts(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+def named_parts(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    """What `--without` names."""
     names = tuple(name for name in value.split(",") if name)
     for name in names:
         if name not in transforms.WHAT:
@@ -56,7 +57,7 @@ def _parts(_context: click.Context, _option: click.Parameter, value: str) -> tup
 )
 @click.option(
     "--without",
-    callback=_parts,
+    callback=named_parts,
     default="",
     metavar="WHAT",
     help="Leave out: thinking, tools, or both with a comma.",

@@ -38,6 +38,8 @@ class WriterInfo(Struct, frozen=True, kw_only=True):
     one document by `write`, or by `write_pages` a page each with an index, in a folder or zip."""
     reader: str = ""
     """The reader that reads it back, if that is called otherwise."""
+    is_native: bool = False
+    """Whether it writes content as the source had it: `native` of messages and results."""
     loses: tuple[str, ...] = ()
     """What of the model the target has no place for."""
     evidence: str = ""

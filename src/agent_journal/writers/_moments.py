@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_journal import times
 
 _MINUTES = 16
+_USUAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-9.]*Z", re.ASCII)
 
 
 def short(at: str | None) -> str:
-    """`2026-03-01 10:05`; what is no moment as it is, and nothing if there is none."""
+    """`2026-03-01 10:05`: digits and nothing that could be markup; empty if there is no such moment."""
     if at is None:
         return ""
-    if not at.endswith("Z"):
-        at = times.iso_ms(at) or at
-    return at[:_MINUTES].replace("T", " ")
+    if not _USUAL.fullmatch(at):
+        at = times.iso_ms(at) or ""
+    return f"{at[:10]} {at[11:_MINUTES]}" if at else ""
 
 
 def day(at: str | None) -> str:

@@ -51,6 +51,7 @@ INFO = WriterInfo(
         "what only the source has a field for",
         "ids that no source gave, and names of sources that nobody reads",
     ),
+    is_native=True,
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
 _EVENTS = frozenset({"queue-operation", "token-count", "step-start", "step-finish"})

@@ -18,6 +18,7 @@ INFO = WriterInfo(
     title="Agent Journal JSON",
     suffix=".json",
     layout="lines",
+    is_native=True,
     evidence="this project's own format; its JSON Schema is docs/model.schema.json",
 )
 

@@ -31,6 +31,7 @@ INFO = WriterInfo(
     layout="lines",
     reader="agent-record",
     loses=("memories",),
+    is_native=True,
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
 _USUAL = RecordForm()

@@ -39,6 +39,7 @@ INFO = WriterInfo(
         "token counts, stop reasons, parameters of requests, all choices but the first",
         "memories",
     ),
+    is_native=True,
     evidence="llm-path's data-spec.md at a77dd67 and its code at b9fa012, February 2026",
 )
 

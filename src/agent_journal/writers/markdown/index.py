@@ -34,7 +34,7 @@ def _lines(book: Book) -> Iterator[str]:
     for project in book.projects():
         yield f"## {inline(project.name)}\n"
         for day in project.days:
-            yield f"### {inline(day.date) or 'Undated'}\n"
+            yield f"### {day.date or 'Undated'}\n"
             for facts in day.entries:
                 yield from _entries(facts, below, book)
             yield ""

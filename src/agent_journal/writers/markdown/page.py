@@ -81,7 +81,7 @@ def _facts(told: dict[str, str]) -> str:
 def _about(conversation: Conversation, page: Page) -> dict[str, str]:
     facts, run = page.facts, page.run
     source = f"{run.titles.get(conversation.source, conversation.source)} {conversation.app_version or ''}"
-    moments = span(*telling.span(conversation))
+    moments = span(facts.begun_at, facts.ended_at)
     redacted = conversation.extra.get("redactions")
     return {
         "Source": inline(source.rstrip()),
@@ -133,6 +133,7 @@ class _Reading:
         self._linked = linked
         self._is_aside = is_aside
         self._day = ""
+        self._models: dict[str | None, str] = {None: ""}
 
     def blocks(self, entries: list[Entry]) -> Iterator[str]:
         """The blocks of Markdown that entries make."""
@@ -168,6 +169,11 @@ class _Reading:
                 yield self._anchor(each.answer)
             yield from part(each, turn.message, self._page)
 
+    def _named(self, model: str | None) -> str:
+        if model not in self._models:
+            self._models[model] = inline(model or "")
+        return self._models[model]
+
     def _anchor(self, message: Message) -> str:
         return f'<a id="{self._page.anchor(message.id)}"></a>'
 
@@ -177,7 +183,7 @@ class _Reading:
         self._day = today or self._day
         aside = "subagent" if message.sidechain and not self._is_aside else ""
         who = "Tool" if is_answer(message) else message.role.capitalize()
-        words = [who, inline(message.model or ""), inline(at), aside]
+        words = [who, self._named(message.model), at, aside]
         return " · ".join(word for word in words if word)
 
 

@@ -1,0 +1,109 @@
+"""What is given away of a journal: which conversations, and what is done to each before it is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from msgspec import Struct
+
+from agent_journal import transforms
+from agent_journal.errors import NoSuchMessage
+from agent_journal.model import Conversation, Memory
+from agent_journal.writers import Kin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.archive.store import Filter, Listed
+    from agent_journal.journal import Journal
+    from agent_journal.model import Relation
+    from agent_journal.writers import Run
+
+Kept = TypeVar("Kept", Conversation, Memory)
+# So many hits of a search are looked at in one go.
+_HITS = 200
+
+
+class Shape(Struct, frozen=True, kw_only=True):
+    """What is done to each conversation before it is written."""
+
+    branch: str = "all"
+    last: int | None = None
+    without: tuple[transforms.What, ...] = ()
+    secrets: bool = False
+    """Whether secrets are left in."""
+    exact: bool = False
+    """Whether messages have the source's own form too."""
+    media: bool = False
+    """Whether images and files that are kept become part of it."""
+
+
+def found(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
+    """The conversations in which a search finds something, the best first; `wanted` may leave some out."""
+    allowed = None if wanted is None else {each.key for each in journal.conversations(wanted)}
+    chosen: dict[int, Listed] = {}
+    for offset in range(0, 1 << 62, _HITS):
+        hits = journal.search(query, _HITS, offset).hits
+        for hit in hits:
+            listed = hit.conversation
+            if listed is not None and (allowed is None or listed.key in allowed):
+                chosen.setdefault(listed.key, listed)
+        if len(hits) < _HITS or (most is not None and len(chosen) >= most):
+            break
+    return [*chosen.values()][:most]
+
+
+def with_subagents(journal: Journal, chosen: Iterable[Listed]) -> list[Listed]:
+    """The conversations, each followed by what its subagents did."""
+    found: dict[int, Listed] = {}
+    for each in chosen:
+        pending = [each]
+        while pending:
+            listed = pending.pop()
+            if listed.key not in found:
+                found[listed.key] = listed
+                below = journal.children(listed) if listed.children else ()
+                pending.extend(child for child in reversed(below) if child.relation == "subagent")
+    return [*found.values()]
+
+
+def items(
+    journal: Journal, chosen: list[Listed], shape: Shape, run: Run
+) -> Iterator[tuple[Listed, Conversation]]:
+    """The conversations as they are written; the run learns what came out of each before it is."""
+    keys = {each.key for each in chosen}
+    is_found = shape.branch in {"all", "head"} or not chosen
+    for listed in chosen:
+        conversation = journal.read(listed, exact=shape.exact, media=shape.media)
+        try:
+            item = shaped(conversation, shape, run)
+        except NoSuchMessage:
+            continue  # a message is in one conversation; the others were not asked for
+        is_found = True
+        _tell_children(journal, listed, keys, run)
+        yield listed, item
+    if not is_found:
+        raise NoSuchMessage(shape.branch)
+
+
+def shaped(conversation: Conversation, shape: Shape, run: Run) -> Conversation:
+    """A conversation as it is given away."""
+    changed = transforms.branch(conversation, shape.branch)
+    if shape.last is not None:
+        changed = transforms.last(changed, shape.last)
+    return guarded(transforms.without(changed, shape.without), shape, run)
+
+
+def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
+    """An item without its secrets, unless they are wanted."""
+    return item if shape.secrets else cast("Kept", transforms.redacted(item, run.note))
+
+
+def _tell_children(journal: Journal, listed: Listed, keys: set[int], run: Run) -> None:
+    kin = tuple(
+        Kin(id=child.id, relation=cast("Relation", child.relation), title=child.title)
+        for child in (journal.children(listed) if listed.children else ())
+        if child.key in keys and child.relation is not None
+    )
+    if kin:
+        run.children[listed.source, listed.id] = kin
