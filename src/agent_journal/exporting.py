@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from agent_journal.writers import Run
 
 Kept = TypeVar("Kept", Conversation, Memory)
-# So many hits of a search are looked at in one go.
-_HITS = 200
+# So many hits of a search are looked at first, and so many times more if those were not all.
+_HITS, _MORE = 1000, 4
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -39,18 +39,17 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 def found(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
-    """The conversations in which a search finds something, the best first; `wanted` may leave some out."""
+    """The conversations in which the words of a query are, the best first; `wanted` may leave some out."""
     allowed = None if wanted is None else {each.key for each in journal.conversations(wanted)}
-    chosen: dict[int, Listed] = {}
-    for offset in range(0, 1 << 62, _HITS):
-        hits = journal.search(query, _HITS, offset).hits
-        for hit in hits:
-            listed = hit.conversation
-            if listed is not None and (allowed is None or listed.key in allowed):
-                chosen.setdefault(listed.key, listed)
-        if len(hits) < _HITS or (most is not None and len(chosen) >= most):
-            break
-    return [*chosen.values()][:most]
+    limit = _HITS
+    while True:
+        # By meaning everything is found sooner or later, only further down.
+        hits = journal.search(query, limit, mode="lexical").hits
+        listed = [hit.conversation for hit in hits if hit.conversation is not None]
+        chosen = {each.key: each for each in listed if allowed is None or each.key in allowed}
+        if len(hits) < limit or (most is not None and len(chosen) >= most):
+            return [*chosen.values()][:most]
+        limit *= _MORE
 
 
 def with_subagents(journal: Journal, chosen: Iterable[Listed]) -> list[Listed]:

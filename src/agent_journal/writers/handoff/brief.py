@@ -20,16 +20,8 @@ if TYPE_CHECKING:
 # How many characters a thing may take, and how many things a list may have.
 _REQUEST, _CORRECTION, _SUMMARY, _LAST = 3000, 800, 4000, 3000
 _OUTPUT, _LINE = 1200, 160
-_CORRECTIONS, _FILES, _LOOKED_AT, _COMMANDS, _FAILURES, _SETTLED, _STEPS, _HELPERS = (
-    12,
-    40,
-    15,
-    12,
-    6,
-    10,
-    40,
-    8,
-)
+_CORRECTIONS, _EARLIER, _FILES, _LOOKED_AT, _COMMANDS = 12, 30, 40, 15, 12
+_FAILURES, _SETTLED, _STEPS, _HELPERS = 6, 10, 40, 8
 _BOXES = {"open": "[ ]", "doing": "[~]", "done": "[x]"}
 _HOW = {True: "failed", False: "ok", None: "done"}
 
@@ -82,9 +74,9 @@ def _requests(work: Work) -> Iterator[str]:
     if not later:
         return
     yield "## What the person said since, in order"
-    left_out = len(later) - _CORRECTIONS
-    if left_out > 0:
-        yield f"({count(left_out, 'earlier message')} left out)"
+    if earlier := later[:-_CORRECTIONS]:
+        told = [f"- {short(each.at)} {inline(_cut(tree.plain_text(each), _LINE))}" for each in earlier]
+        yield "\n".join([*_with_rest([], len(earlier[:-_EARLIER])), *told[-_EARLIER:]])
     for message in later[-_CORRECTIONS:]:
         said = quote(_shortened(tree.plain_text(message), _CORRECTION), keep_lines=True)
         yield f"{short(message.at)}:\n\n{said}" if message.at else said
