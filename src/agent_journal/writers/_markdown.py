@@ -78,7 +78,7 @@ def folded(summary: str, blocks: Iterable[str]) -> Iterator[str]:
 def _tamed(text: str) -> str:
     """Prose in which HTML, images, and links to anything but pages are shown as they are written.
 
-    Only what is code for certain is left as it is; elsewhere a backslash too many is shown, at worst.
+    Only what is code for certain is left as it is; elsewhere an escape too many is shown, at worst.
     """
     told: list[str] = []
     prose: list[str] = []
@@ -140,15 +140,24 @@ def _code_in(line: str) -> list[tuple[int, int]] | None:
         return None
     runs = [*_RUNS.finditer(line)]
     found: list[tuple[int, int]] = []
-    place = 0
+    place = done = 0
     while place < len(runs):
-        size = len(runs[place][0])
-        end = next((at for at in range(place + 1, len(runs)) if len(runs[at][0]) == size), None)
-        if end is None or line.find("|", runs[place].start(), runs[end].end()) >= 0:
-            return None  # it goes on below, or a cell of a table ends in it
-        found.append((runs[place].start(), runs[end].end()))
-        place = end + 1
+        begin, size = runs[place].start(), len(runs[place][0])
+        last = next((at for at in range(place + 1, len(runs)) if len(runs[at][0]) == size), None)
+        if last is None or _ends_with_address(line[done:begin]):
+            return None  # it goes on below, or the address may
+        done = runs[last].end()
+        if line.find("|", begin, done) >= 0:
+            return None  # a cell of a table may end in it
+        found.append((begin, done))
+        place = last + 1
     return found
+
+
+def _ends_with_address(text: str) -> bool:
+    """Whether what comes next may be a part of a bare address, as some sites make links of them."""
+    word = text[max(text.rfind(" "), text.rfind("\t")) + 1 :].lower()
+    return "://" in word or "www." in word
 
 
 def _tamed_line(line: str, code: list[tuple[int, int]]) -> str:
@@ -161,7 +170,13 @@ def _tamed_line(line: str, code: list[tuple[int, int]]) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    """What begins something, with a backslash before it if it has none."""
+    """What begins something, as it is shown: with a backslash before it if it has none, a tag as an entity.
+
+    Sites that make links of addresses take a backslash for a part of one, and the tag behind it for a tag.
+    """
     backslashes, begin = match.groups()
+    is_escaped = len(backslashes) % 2
+    if begin == "<":
+        return f"{backslashes}\\&lt;" if is_escaped else f"{backslashes}&lt;"
     is_harmless = begin == "]" and _HARMLESS.match(match.string, match.start(2))
-    return match[0] if len(backslashes) % 2 or is_harmless else f"{backslashes}\\{begin}"
+    return match[0] if is_escaped or is_harmless else f"{backslashes}\\{begin}"

@@ -76,7 +76,8 @@ def _requests(work: Work) -> Iterator[str]:
     yield "## What the person said since, in order"
     if earlier := later[:-_CORRECTIONS]:
         told = [f"- {short(each.at)} {inline(_cut(tree.plain_text(each), _LINE))}" for each in earlier]
-        yield "\n".join([*_with_rest([], len(earlier[:-_EARLIER])), *told[-_EARLIER:]])
+        before = len(told[:-_EARLIER])
+        yield "\n".join([*([f"- … {before:,} before these"] if before else ()), *told[-_EARLIER:]])
     for message in later[-_CORRECTIONS:]:
         said = quote(_shortened(tree.plain_text(message), _CORRECTION), keep_lines=True)
         yield f"{short(message.at)}:\n\n{said}" if message.at else said
