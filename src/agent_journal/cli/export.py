@@ -17,7 +17,7 @@ from agent_journal.cli.convert import named_parts
 from agent_journal.exporting import Shape
 from agent_journal.journal import Journal
 from agent_journal.notes import Kind, Notes
-from agent_journal.terminal import out, progress, say, show_json
+from agent_journal.terminal import data_out, out, progress, say, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +193,7 @@ class _Export:
         run = output.new_run(self.notes, theme=theme, images=images)
         with progress(len(chosen), "conversations") as line:
             items = self._items(chosen, shape, run, line, memories=memories)
-            written = output.write_run(items, self._writer, self._path, run)
+            written = output.write_run(items, self._writer, self._path, run, data_out())
         self._printer.finish(self.notes)
         return written
 
