@@ -235,6 +235,22 @@ def test_a_journal_in_a_folder_that_is_synchronised_is_told(machine: Machine) ->
     assert "aj backup" in machine.finding("place").act
 
 
+def test_a_journal_that_another_machine_uses_is_told_and_can_be_adopted(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "other"):
+        monkeypatch.setattr(archive.machine, "here", lambda name=name: name)
+        machine.sync()
+    monkeypatch.setattr(archive.machine, "here", lambda: "one")
+    assert "aj doctor --adopt" in machine.finding("place").act
+    with pytest.raises(UnusableArchive):
+        machine.sync()
+
+    archive.open_to_write(machine.home, adopt=True).close()
+    machine.sync()
+    assert [] == machine.findings("place")
+
+
 def test_a_disk_that_is_nearly_full_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 1 << 20})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)

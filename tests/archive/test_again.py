@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal.archive import DATABASE, Archive
+from agent_journal import indexing
+from agent_journal import journal as journals
+from agent_journal.archive import DATABASE, Archive, open_to_read
+from agent_journal.archive.found import Found, stat_of
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite import SqliteStore, connection, open_store
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
 from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
+from agent_journal.config import load
 from agent_journal.errors import UnusableArchive
 from agent_journal.model import Conversation, Memory, Message, ToolCall, ToolResult, Usage
 from agent_journal.readers import claude_code
@@ -253,6 +258,25 @@ def test_a_later_revision_replaces_what_the_older_made(tmp_path: Path, later: Ca
         assert {"new-u0", "new-u1", "new-u2", "new-u5", "new-u6"} == set(got)
         assert [] == outdated(archive)
         assert [] == list(archive.store.problems())
+
+
+def test_the_index_follows(tmp_path: Path, later: Callable[[], None]) -> None:
+    file = tmp_path / NAME
+    file.write_text(re.sub(r'"content":"\w+"', '"content":"low tide"', lines(1)))
+    config = load(tmp_path / "journal", {})
+
+    def sync() -> journals.Summary:
+        found = Found(str(file), "claude-code", "~/*", stat_of(str(file)))
+        return journals.sync(config, lambda _: [found], lambda _: None)
+
+    assert 0 == sync().read_again
+    later()
+    assert (1, 1) == (sync().read_again, sync().unchanged)
+    with open_to_read(tmp_path / "journal") as archive:
+        fit = indexing.fit(archive, config)
+    assert ([], "") == (fit.problems, fit.behind)
+    with journals.Journal(config) as reading:
+        assert ["new-u0"] == [hit.entry.message for hit in reading.search("tide").hits]
 
 
 def test_a_file_that_is_imported_by_its_name_is_read_again_first(
