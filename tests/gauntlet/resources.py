@@ -74,9 +74,11 @@ def disk_full(lab: Lab, rounds: int, chance: Random) -> Figures:
         return {"skipped": "mounting is not allowed"}
     refused = 0
     try:
+        lab.synced()
+        most = sum(path.stat().st_size for path in lab.journal.rglob("*") if path.is_file()) // 1_000
+        _empty(lab)
         for turn in range(rounds):
-            most = 9_000 if rounds >= _MANY else 2_500
-            _resize(lab, kilobytes=200 + int(most * (turn + chance.random()) / rounds))
+            _resize(lab, kilobytes=100 + int(most * (turn + chance.random()) / rounds))
             done = lab.aj("sync")
             assert done.is_clear, done.err
             if done.code:
@@ -88,14 +90,14 @@ def disk_full(lab: Lab, rounds: int, chance: Random) -> Figures:
                     holds_so_far(lab)
             _resize(lab, kilobytes=64 << 10)
             if turn % 3 == 2:
-                lab.good("sync")
+                lab.synced()
                 holds(lab, sessions.truth)
                 _empty(lab)
         lab.good("sync")
         holds(lab, sessions.truth)
     finally:
         subprocess.run(["umount", str(lab.journal)], check=False)  # noqa: S607
-    return {"refused": refused}
+    return {"refused": refused, "up to": f"{most:,} kB"}
 
 
 def _mounted(lab: Lab, megabytes: int) -> bool:
