@@ -1,7 +1,8 @@
-"""Keys of the configuration change what a sync does; those of exporting are tested with it."""
+"""Keys of the configuration change what a sync, a search and an export do."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -12,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from agent_journal import archive, config, journal
+from agent_journal import archive, config, journal, writers
 from agent_journal.archive.found import Found
+from agent_journal.cli._run import run as run_verb
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Media, Message, Part
 from agent_journal.search.lexical import Index
@@ -52,16 +54,24 @@ class Person:
         """What a search tells."""
         return self._told(["search", word], environ)
 
+    def export(self, *arguments: str, **environ: str) -> str:
+        """What an export writes to standard output."""
+        return self._run(["export", *arguments], environ).decode()
+
     def _told(self, arguments: list[str], environ: dict[str, str]) -> list[dict[str, Any]]:
+        done = self._run([*arguments, "--json"], environ)
+        return [json.loads(line) for line in done.splitlines()]
+
+    def _run(self, arguments: list[str], environ: dict[str, str]) -> bytes:
         done = subprocess.run(
-            [sys.executable, "-m", "agent_journal", *arguments, "--json"],
+            [sys.executable, "-m", "agent_journal", *arguments],
             capture_output=True,
             check=False,
             cwd=self.here,
             env={"PATH": os.environ["PATH"], "HOME": str(self.home), **environ},
         )
         assert done.returncode == 0, done.stderr
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return done.stdout
 
     def finds(self, word: str) -> bool:
         settled = config.load(self.journal, {"HOME": str(self.home)})
@@ -228,3 +238,30 @@ def test_the_writer_of_the_index_has_the_memory_that_a_person_gives(
     journal.import_files(settled, [Found(str(person.home / "chats" / "one.jsonl"))], lambda _: None)
 
     assert budgets == [33]
+
+
+def test_exporting_is_as_a_person_says(person: Person) -> None:
+    person.sync()
+    person.settle('[export]\ndefault_format = "markdown"\ninclude_tool_calls = false\n')
+    page = person.export("one")
+    assert page.startswith("# <a id=")
+    assert (SAID in page, THOUGHT in page, RAN in page) == (True, True, False)
+    assert RAN in person.export("one", AJ_EXPORT_INCLUDE_TOOL_CALLS="true")
+    assert person.export("one", "-t", "json").startswith('{"type":"conversation"')
+    assert person.export("one", AJ_EXPORT_DEFAULT_FORMAT="text").startswith("====")
+
+
+@pytest.mark.parametrize("asked", [(), ("--theme", "auto")])
+def test_pages_have_the_colours_that_a_person_says(
+    person: Person, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    seen: list[str] = []
+    writer = writers.get("markdown")
+    monkeypatch.setattr(writer, "write", lambda items, _out, run: seen.extend(run.theme for _ in items))
+    monkeypatch.setenv("AJ_HOME", str(person.journal))
+    person.sync()
+    person.settle('[export]\nhtml_theme = "light"\n')
+    run_verb("export", ["one", "-t", "markdown", *asked])
+    gc.enable()
+
+    assert seen == ["auto" if asked else "light"]
