@@ -44,6 +44,8 @@ def models(conversation: Conversation) -> list[str]:
 
 def span(conversation: Conversation) -> tuple[str | None, str | None]:
     """When it began and when something was last added."""
+    if conversation.started_at and conversation.updated_at:
+        return conversation.started_at, conversation.updated_at
     first, last = tree.span(conversation.timeline)
     return conversation.started_at or first, conversation.updated_at or last
 

@@ -63,7 +63,8 @@ def fence(text: str, language: str | None = None) -> str:
 def quote(text: str, *, keep_lines: bool = False) -> str:
     """What somebody said, as Markdown of its own in a block quote; its lines may be kept where they end."""
     plain = safe((text.replace("\r\n", "\n") if "\r" in text else text).strip("\n"))
-    if "<" in plain or "](" in plain or "]:" in plain or "[^" in plain or "![" in plain or plain[:2] == "[!":
+    # One character is found much faster than two.
+    if "<" in plain or "[" in plain or "]" in plain:
         plain = _tamed(plain)
     return "> " + plain.replace("\n", "  \n> " if keep_lines else "\n> ")
 

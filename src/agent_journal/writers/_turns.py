@@ -46,12 +46,25 @@ def sections(conversation: Conversation) -> list[Section]:
     """The timeline in parts: first what the person sees. Each entry is in exactly one of them."""
     timeline = conversation.timeline
     main = Section("main", None, [])
+    if conversation.shape == "list" or _is_chain(timeline):
+        main.entries.extend(timeline)
+        return [main]
     head = conversation.head_id or tree.newest_leaf(timeline)
     path = {entry.id for entry in tree.path_to(timeline, head)} if head is not None else set()
-    if conversation.shape == "list" or len(path) in {0, len(timeline)}:
+    if len(path) in {0, len(timeline)}:
         main.entries.extend(timeline)
         return [main]
     return _apart(main, timeline, path)
+
+
+def _is_chain(timeline: list[Entry]) -> bool:
+    """Whether each entry follows the one before it."""
+    before = None
+    for entry in timeline:
+        if entry.parent_id != before or (isinstance(entry, Message) and entry.sidechain):
+            return False
+        before = entry.id
+    return True
 
 
 def _apart(main: Section, timeline: list[Entry], path: set[str]) -> list[Section]:
