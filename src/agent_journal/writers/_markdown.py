@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _TICKS = re.compile("`{3,}")
 _MARKS = re.compile(r"[\\`*_\[\]<>&#|~$!^]")
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
-# Where HTML, an image, a link, or the definition of one begins, behind as many backslashes as there are.
-_BEGINS = re.compile(r"(?<!\\)(\\*)(<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(:])|\[(?=\^))")
+# Where HTML, an image, a link, a definition or a footnote begins.
+_BEGINS = re.compile(r"[<!\]\[](?:(?<=<)(?=[A-Za-z/!?])|(?<=!)(?=\[)|(?<=\])(?=[(:])|(?<=\[)(?=\^))")
 # Links that lead to a page, or to something beside this one.
 _HARMLESS = re.compile(r"\]\([ ]*(?:https?://|mailto:|#|[A-Za-z0-9._~/%-]*[)#?])", re.IGNORECASE)
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
@@ -27,6 +27,7 @@ _CLOSING = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*")
 # A tab is as wide as it has to be: behind `>` it is not wide enough to make this code.
 _UNCLEAR = re.compile(r" *\t[ \t]*(?:```|~~~)")
 _RUNS = re.compile("`+")
+_EMPTY_LINES = re.compile(r"(\n(?:[ \t]*\n)+)")
 _DEEPEST = 3
 
 
@@ -81,33 +82,39 @@ def _tamed(text: str) -> str:
 
     Only what is code for certain is left as it is; elsewhere an escape too many is shown, at worst.
     """
+    tamed = _fenced(text) if "```" in text or "~~~" in text else _prose(text, is_certain=True)
+    return f"\\{tamed}" if tamed.startswith("[!") else tamed  # a notice, as some sites have them
+
+
+def _fenced(text: str) -> str:
+    """Prose and fences, by turns."""
     told: list[str] = []
-    prose: list[str] = []
+    waiting: list[str] = []
     opened: re.Match[str] | None = None
     is_certain = True
     for line in text.split("\n"):
-        if opened is None and is_certain and (opened := _FENCE.match(line)):
-            told += _tamed_lines(prose, is_certain=True)
-            prose = []
-            told.append(line)
-        elif opened is not None:
+        if opened is not None:
             ends = _ends(opened, line)
-            if ends is None:  # it may be a fence of its own or in a list, which ends here
-                is_certain, opened = False, None
-                prose.append(line)
+            if ends is not None:
+                waiting.append(line)
+                if ends:
+                    told += waiting
+                    waiting, opened = [], None
                 continue
-            told.append(line)
-            opened = None if ends else opened
-        elif line.strip():
-            is_certain = is_certain and not _UNCLEAR.match(line)
-            prose.append(line)
-        else:
-            told += _tamed_lines(prose, is_certain=is_certain)
-            prose = []
-            told.append(line)
-    told += _tamed_lines(prose, is_certain=is_certain)
-    tamed = "\n".join(told)
-    return f"\\{tamed}" if tamed.startswith("[!") else tamed  # a notice, as some sites have them
+            # It may be a fence of its own or one in a list, which ends here.
+            told += waiting
+            waiting, opened, is_certain = [], None, False
+        elif is_certain and (opened := _FENCE.match(line)):
+            told.append(_prose("\n".join(waiting), is_certain=True))
+            waiting = [line]
+            continue
+        elif is_certain and _UNCLEAR.match(line):
+            is_certain = False
+            told.append(_prose("\n".join(waiting), is_certain=True))
+            waiting = []
+        waiting.append(line)
+    told += waiting if opened is not None else [_prose("\n".join(waiting), is_certain=is_certain)]
+    return "\n".join(told)
 
 
 def _ends(opened: re.Match[str], line: str) -> bool | None:
@@ -124,15 +131,24 @@ def _ends(opened: re.Match[str], line: str) -> bool | None:
     return is_near if not indent or is_near else None
 
 
+def _prose(text: str, *, is_certain: bool) -> str:
+    """Text without fences; code within it ends before the next empty line, or is none."""
+    if "`" not in text:
+        return _BEGINS.sub(_shown, text)
+    return "".join(
+        _BEGINS.sub(_shown, piece)
+        if "`" not in piece
+        else "\n".join(_tamed_lines(piece.split("\n"), is_certain=is_certain))
+        for piece in _EMPTY_LINES.split(text)
+    )
+
+
 def _tamed_lines(lines: list[str], *, is_certain: bool) -> Iterator[str]:
-    """Lines without an empty one between them; code within them ends on the line it begins on, or is none."""
+    """Lines without an empty one between them; what is code on one of them alone is certain."""
     for line in lines:
-        if "<" in line or "]" in line or "`" in line or "[^" in line:
-            code = _code_in(line) if is_certain else None
-            is_certain = code is not None
-            yield _tamed_line(line, code or [])
-        else:
-            yield line
+        code = _code_in(line) if is_certain and "`" in line else []
+        is_certain = is_certain and code is not None
+        yield _tamed_line(line, code or [])
 
 
 def _code_in(line: str) -> list[tuple[int, int]] | None:
@@ -175,9 +191,12 @@ def _shown(match: re.Match[str]) -> str:
 
     Sites that make links of addresses take a backslash for a part of one, and the tag behind it for a tag.
     """
-    backslashes, begin = match.groups()
-    is_escaped = len(backslashes) % 2
+    begin, text, at = match[0], match.string, match.start()
+    before = at
+    while before and text[before - 1] == "\\":
+        before -= 1
+    is_escaped = (at - before) % 2
     if begin == "<":
-        return f"{backslashes}\\&lt;" if is_escaped else f"{backslashes}&lt;"
-    is_harmless = begin == "]" and _HARMLESS.match(match.string, match.start(2))
-    return match[0] if is_escaped or is_harmless else f"{backslashes}\\{begin}"
+        return "\\&lt;" if is_escaped else "&lt;"
+    is_harmless = begin == "]" and _HARMLESS.match(text, at)
+    return begin if is_escaped or is_harmless else f"\\{begin}"
