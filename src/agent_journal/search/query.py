@@ -6,14 +6,26 @@ Every text is a query, none is an error: what makes no sense as an operator is l
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal.search.dates import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FIELDS = ("text", "title", "thinking", "tool")
+"""Where words are looked for: what was said, what it is called, what was thought, what tools got and gave."""
 
 _LONGEST_VALUE = 1000  # characters that are compared
 _LONGEST = 20_000  # characters; the rest of a whole log pasted as a query changes nothing
 _MOST = 64  # terms
+_MOST_VALUES = 64  # of one filter
 _PASTED = 10  # words; who has more pastes a message or a log, of which a part may read otherwise elsewhere
+_NO_SENTENCE = 24  # words; nobody types as many, and what looks like an operator among them is none
 _QUOTES = str.maketrans("“”„‟«»＂", '"""""""')
-_TERM = re.compile(r'(-?)(?:"([^"]*+)"?|([^\s"]++))')
+# A field is a name before a colon with something right behind it; a minus belongs to what it touches.
+_TERM = re.compile(r'(-(?=[^\s-]))?(?:([A-Za-z]+):(?=[^\s:]))?(?:"([^"]*+)"?|([^\s"]++))')
+_ROLES = ("user", "assistant", "system", "tool")
 
 
 class Term(NamedTuple):
@@ -22,6 +34,7 @@ class Term(NamedTuple):
     text: str
     quoted: bool = False
     prefix: bool = False  # anything that begins so
+    field: str = ""  # the only one where it counts
 
 
 class Filters(NamedTuple):
@@ -33,7 +46,7 @@ class Filters(NamedTuple):
 
     sources: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()  # that said it
     roles: tuple[str, ...] = ()
     since: int | None = None  # seconds since 1970, the first that count
     until: int | None = None  # and the first that do not
@@ -42,6 +55,19 @@ class Filters(NamedTuple):
     branches: tuple[str, ...] = ()  # of repositories
     tools: tuple[str, ...] = ()  # names or kinds of tools that were called or answered
     has_error: bool = False  # whether a tool failed
+
+    def __add__(self, other: Filters) -> Filters:  # type: ignore[override]
+        """Both together: values of the same kind stand beside each other, of times the narrower counts."""
+        return Filters(
+            *(mine + theirs for mine, theirs in zip(self[:4], other[:4], strict=True)),  # type: ignore[operator]
+            since=max((at for at in (self.since, other.since) if at is not None), default=None),
+            until=min((at for at in (self.until, other.until) if at is not None), default=None),
+            conversations=self.conversations + other.conversations,
+            fields=self.fields + other.fields,
+            branches=self.branches + other.branches,
+            tools=self.tools + other.tools,
+            has_error=self.has_error or other.has_error,
+        )
 
 
 _NO_FILTERS = Filters()
@@ -73,31 +99,151 @@ def as_stored(value: str) -> str:
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
-def parse(text: str, filters: Filters = _NO_FILTERS) -> Query:
-    """The query that a text means: words, "phrases", prefix*, -not, this OR that."""
-    wanted: list[tuple[Term, ...]] = []
-    unwanted: list[Term] = []
-    either = False
-    for minus, quoted, word in _TERM.findall(text[:_LONGEST].translate(_QUOTES)):
-        if word == "OR" and not minus and wanted:
-            either = True
-            continue
-        term = Term(quoted, quoted=True) if not word else _word(word)
-        if not any(map(str.isalnum, term.text)):
-            continue
-        if minus:
-            unwanted.append(term)
-        elif either:
-            wanted[-1] = (*wanted[-1], term)
-        elif (term,) not in wanted:
-            wanted.append((term,))
-        either = False
-        if len(wanted) + len(unwanted) >= _MOST:
+def parse(text: str, filters: Filters = _NO_FILTERS, now: float | None = None) -> Query:
+    """The query that a text means: words, "phrases", prefix*, -not, this OR that, field:value.
+
+    `now` is what `since:7d` counts from, in seconds since 1970; without it no such age is understood.
+    """
+    text = text[:_LONGEST].translate(_QUOTES)
+    if _is_pasted(text):
+        return _pasted(text, filters)
+    reading = _Reading(now)
+    for minus, field, quoted, word in _TERM.findall(text):
+        reading.take(bool(minus), field, quoted, word)
+        if reading.is_full:
             break
-    enough = None if len(wanted) <= _PASTED else len(wanted) * 3 // 4
-    return Query(tuple(wanted), tuple(unwanted), filters, enough)
+    return reading.query(filters)
 
 
-def _word(word: str) -> Term:
-    """One word as typed. What stands before a colon may become a filter here; so far it is looked for."""
-    return Term(word.rstrip("*"), prefix=True) if word.endswith("*") else Term(word)
+def _is_pasted(text: str) -> bool:
+    return "\n" in text.strip() or len(text.split(None, _NO_SENTENCE)) > _NO_SENTENCE
+
+
+def _pasted(text: str, filters: Filters) -> Query:
+    """What was copied from elsewhere: nothing in it is an operator. What fails is said at the end of a log."""
+    words = [word for word in dict.fromkeys(text.replace('"', " ").split()) if any(map(str.isalnum, word))]
+    if len(words) > _MOST:
+        words = words[: _MOST // 2] + words[-_MOST // 2 :]
+    wanted = tuple((Term(word.strip("'`,;()")),) for word in words)
+    return Query(wanted, (), filters, _enough(len(wanted)))
+
+
+def _enough(count: int) -> int | None:
+    return None if count <= _PASTED else count * 3 // 4
+
+
+class _Reading:
+    """A query while it is read."""
+
+    def __init__(self, now: float | None) -> None:
+        self._now = now
+        self._wanted: list[tuple[Term, ...]] = []
+        self._unwanted: list[Term] = []
+        self._filters = _NO_FILTERS
+        self._excluded = _NO_FILTERS
+        self._either = False
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more is taken."""
+        return len(self._wanted) + len(self._unwanted) >= _MOST
+
+    def take(self, minus: bool, field: str, quoted: str, word: str) -> None:  # noqa: FBT001
+        """One more piece of the text."""
+        if word == "OR" and not minus and not field and (self._wanted or self._filters != _NO_FILTERS):
+            self._either = bool(self._wanted)
+            return
+        if field and self._is_filter(minus, field.lower(), quoted or word):
+            self._either = False
+            return
+        known = _TERM_FIELDS.get(field.lower(), "")
+        if field and not known:  # std::vector, http://host, C:\temp
+            quoted, word = "", f"{field}:{quoted or word}"
+        term = Term(quoted, quoted=True, field=known) if not word else _word(word, known)
+        if any(map(str.isalnum, term.text)):
+            self._put(term, minus=minus)
+
+    def query(self, filters: Filters) -> Query:
+        """What was taken, and what else is settled."""
+        wanted = tuple(self._wanted)
+        settled = filters + self._filters
+        return Query(wanted, tuple(self._unwanted), settled, _enough(len(wanted)), self._excluded)
+
+    def _put(self, term: Term, *, minus: bool) -> None:
+        if minus:
+            self._unwanted.append(term)
+        elif self._either:
+            self._wanted[-1] = (*self._wanted[-1], term)
+        elif (term,) not in self._wanted:
+            self._wanted.append((term,))
+        self._either = False
+
+    def _is_filter(self, minus: bool, field: str, value: str) -> bool:  # noqa: FBT001
+        """Whether a field with its value is a filter; if so, it is taken."""
+        make = _FILTERS.get(field)
+        found = make(value, self._now) if make else None
+        if found is None:
+            return False
+        if minus:
+            self._excluded += found
+        else:
+            self._filters += found
+        return True
+
+
+def _word(word: str, field: str = "") -> Term:
+    if word.endswith("*"):
+        return Term(word.rstrip("*"), prefix=True, field=field)
+    return Term(word, field=field)
+
+
+def _values(value: str) -> tuple[str, ...]:
+    return tuple(each for each in value.split(",") if each)[:_MOST_VALUES]
+
+
+def _fields(value: str, _now: float | None) -> Filters | None:
+    fields = _values(value.lower())
+    return Filters(fields=fields) if fields and set(fields) <= set(FIELDS) else None
+
+
+def _roles(value: str, _now: float | None) -> Filters | None:
+    roles = _values(value.lower())
+    return Filters(roles=roles) if roles and set(roles) <= set(_ROLES) else None
+
+
+def _since(value: str, now: float | None) -> Filters | None:
+    at = seconds(value, now)
+    return None if at is None else Filters(since=at)
+
+
+def _until(value: str, now: float | None) -> Filters | None:
+    at = seconds(value, now)
+    return None if at is None else Filters(until=at)
+
+
+def _has(value: str, _now: float | None) -> Filters | None:
+    return Filters(has_error=True) if value.lower() in {"error", "errors"} else None
+
+
+_FILTERS: dict[str, Callable[[str, float | None], Filters | None]] = {
+    "source": lambda value, _: Filters(sources=_values(value)),
+    "project": lambda value, _: Filters(projects=(value,)),
+    "model": lambda value, _: Filters(models=_values(value)),
+    "branch": lambda value, _: Filters(branches=_values(value)),
+    "tool": lambda value, _: Filters(tools=_values(value)),
+    "role": _roles,
+    "in": _fields,
+    "since": _since,
+    "after": _since,
+    "until": _until,
+    "before": _until,
+    "has": _has,
+}
+# A file that was read or written is named in what a tool was given.
+_TERM_FIELDS = {"title": "title", "text": "text", "thinking": "thinking", "file": "tool"}
+
+
+def filter_names() -> Iterator[str]:
+    """Every name that means something before a colon."""
+    yield from _FILTERS
+    yield from _TERM_FIELDS

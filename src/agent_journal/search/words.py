@@ -99,7 +99,12 @@ def _pairs_sought(run: re.Match[str]) -> str:
 
 def is_single(word: str) -> bool:
     """Whether a word is one of the characters told in pairs: it is found by the pairs that it begins."""
-    return len(word) == 1 and _PAIRED.match(word) is not None
+    return len(word) == 1 and is_paired(word)
+
+
+def is_paired(character: str) -> bool:
+    """Whether a character is told in pairs."""
+    return character > "\u3000" and _PAIRED.match(character) is not None
 
 
 def _head(blob: re.Match[str]) -> str:

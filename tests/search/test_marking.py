@@ -1,0 +1,90 @@
+"""Snippets: what was found is marked, wherever and however it is written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_journal.search.marking import Marker, folded
+from agent_journal.search.query import parse
+
+
+def marked(query: str, *texts: str) -> str:
+    """The snippet with brackets around what is marked."""
+    snippet = Marker(parse(query)).snippet(texts)
+    shown, at = "", 0
+    for start, end in snippet.marks:
+        shown += f"{snippet.text[at:start]}[{snippet.text[start:end]}]"
+        at = end
+    return shown + snippet.text[at:]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("retry", "when to [Retry] a request, retrying"),
+        ("request when", "[when] to Retry a [request], retrying"),
+        ('"retry a request"', "when to [Retry a request], retrying"),
+        ("retry*", "when to [Retry] a request, [retry]ing"),
+        ("missing OR request", "when to Retry a [request], retrying"),
+        ("nothing", "when to Retry a request, retrying"),
+    ],
+)
+def test_words_are_marked(query: str, expected: str) -> None:
+    assert expected == marked(query, "when to Retry a request, retrying")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("http_header", "def parse_[http_header](text): ..."),
+        ("UserAccount", "select * from user_accounts, [user_account]"),
+        ("account", "class User[Account], an [account], accounts"),
+        ("user_account", "class [UserAccount]Service"),
+        ("server", "a HTTP[Server]"),
+        ("src/http/header.py:12", "in ./[src/http/header.py] line 3"),
+        ("TypeError: 'NoneType'", "[TypeError]: '[NoneType]' object"),
+        ("cafe zurich", "ein [Café] in [Zürich]"),
+        ("Café", "ein [Cafe\u0301], sehr fein"),
+        ("strasse", "in der [Straße] hier"),
+        ("straße", "in der [STRASSE] hier"),
+        ("東京", "私は[東京]大学に行きました"),
+        ("連接test", "請檢查[連接test]失敗"),
+        ("데이터", "[데이터]베이스 연결"),
+        ("привет", "[Привет], мир"),
+        ("std::vector", "a [std::vector]<int>"),
+        ("東京駅", "私は[東京]大学に行きました"),
+    ],
+)
+def test_what_is_written_otherwise_is_marked(query: str, expected: str) -> None:
+    text = expected.replace("[", "").replace("]", "")
+    assert expected == marked(query, text)
+
+
+def test_the_window_has_most_of_the_words() -> None:
+    text = f"port is here. {'filler ' * 100}the server has a port and a database. {'filler ' * 100}server"
+    shown = marked("server port database", text)
+    assert "the [server] has a [port] and a [database]." in shown
+    assert shown.startswith("…")
+    assert shown.endswith("…")
+    assert len(shown) < 300
+
+
+def test_the_text_with_most_of_the_words_is_shown() -> None:
+    assert "a [port] of a [server]" == marked("server port", "the server", "a port of a server")
+    assert "[server] and [port]" == marked("server port", "server and port", "a port of a server")
+
+
+@given(st.text(), st.lists(st.text(max_size=60), max_size=3))
+@settings(deadline=None)
+def test_any_text(query: str, texts: list[str]) -> None:
+    snippet = Marker(parse(query)).snippet(texts)
+    assert all(0 <= start < end <= len(snippet.text) for start, end in snippet.marks)
+
+
+@given(st.text())
+def test_folding_keeps_places(text: str) -> None:
+    known = folded(text)
+    assert known.places is None or len(known.places) == len(known.text) + 1
+    assert known.place(len(known.text)) == len(text)
