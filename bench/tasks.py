@@ -319,7 +319,9 @@ def _texts(parts: Sequence[Part]) -> tuple[str, str, str]:
 
 def _queries(entries: list[Entry]) -> dict[str, str]:
     """A query of each kind, made of the words that the texts have."""
-    frequent = Counter(word for entry in entries[::20] for word in set(entry.tool.lower().split()))
+    frequent = Counter(
+        word for entry in entries[::20] for word in set((entry.tool + entry.output).lower().split())
+    )
     plain = [(word, times) for word, times in frequent.most_common() if word.isalpha()]
     common = [word for word, _ in plain]
     rare = next(word for word, times in reversed(plain) if times == 1)

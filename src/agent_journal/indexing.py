@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from agent_journal.errors import IndexDamaged
 from agent_journal.search import folder as index_folder
+from agent_journal.search.folder import LAYOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,7 +100,7 @@ class Indexer:
         """Whether the index has everything; told without opening it, which takes longer than all the rest."""
         if not last:
             return True
-        return self._archive.store.index_upto() == last and index_folder.is_there(self._folder)
+        return self._archive.store.index_upto() == last and index_folder.layout(self._folder) == LAYOUT
 
     def _opened(self) -> Index:
         """The index, with all that the rows have when it is opened."""
@@ -122,13 +123,13 @@ class Indexer:
 
     def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
         """What the index is to know of entries: rows and index have the same fields for it."""
-        thinking, tool = self._config.index.thinking, self._config.index.tool_output
-        if thinking and tool:
+        thinking, output = self._config.index.thinking, self._config.index.tool_output
+        if thinking and output:
             yield from cast("Iterable[Entry]", entries)
             return
         for entry in entries:
             less = entry._replace(
-                thinking=entry.thinking if thinking else "", tool=entry.tool if tool else ""
+                thinking=entry.thinking if thinking else "", output=entry.output if output else ""
             )
             yield cast("Any", less)
 

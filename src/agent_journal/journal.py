@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, indexing
 from agent_journal.archive.syncing import Scan
 from agent_journal.closing import Closing
-from agent_journal.searching import Searching
+from agent_journal.errors import AgentJournalError
+from agent_journal.searching import Page, Searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Media, Memory
     from agent_journal.notes import Notes
-    from agent_journal.search.query import Query
+    from agent_journal.search.query import Filters, Query
     from agent_journal.searching import Answer, Mode
 
 
@@ -191,6 +193,20 @@ def reindex(config: Config, *, from_vault: bool = False, done: Callable[[Result]
         indexing.rebuild(kept, config)
 
 
+def mend(config: Config, *, anew: bool) -> bool:
+    """Bring the index up to the rows, or make it anew; whether nobody else was writing and that was done."""
+    try:
+        with archive.open_to_write(config.home, wait=0, make=False) as kept:
+            if anew:
+                indexing.rebuild(kept, config)
+            else:
+                with indexing.Indexer(kept, config) as indexer:
+                    indexer.settle()
+    except (AgentJournalError, OSError):
+        return False
+    return True
+
+
 def disk(config: Config) -> dict[str, int]:
     """How many bytes the parts of a journal take."""
     return {
@@ -271,19 +287,25 @@ class Journal(Closing):
         limit: int = 20,
         offset: int = 0,
         context: int = 0,
+        *,
         mode: Mode | None = None,
+        filters: Filters | None = None,
     ) -> Answer:
-        """What is sought, best first, each with so many messages around it.
+        """What is sought, by conversation, best first, each with so many messages around the best hit.
 
+        A text is read as `docs/search.md` says; no text is an error. `filters` hold beside those in it.
         `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None is what the
-        configuration says.
+        configuration says. An index that cannot be used is no error either: the newest rows are looked
+        through then, and the answer says so (`problem`); `mend` makes the index again.
         """
-        if isinstance(query, str):
-            from agent_journal.search.query import parse  # noqa: PLC0415
+        from agent_journal.search.query import Filters, parse  # noqa: PLC0415
 
-            query = parse(query)
+        if isinstance(query, str):
+            query = parse(query, filters or Filters(), time.time())
+        elif filters is not None:
+            query = query._replace(filters=query.filters + filters)
         mode = mode or self._config.search.default_mode
-        return self._searching.answer(query, mode, limit=limit, offset=offset, context=context)
+        return self._searching.answer(query, mode, Page(limit, offset, context))
 
     def close(self) -> None:
         """Let go of the files."""

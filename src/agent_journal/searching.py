@@ -1,39 +1,81 @@
-"""From a query to an answer: entries are ranked, and shown with what stands around them."""
+"""From a query to an answer: entries are ranked, put together by conversation, and shown."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from agent_journal.closing import Closing
+from agent_journal.errors import IndexDamaged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Found, Listed
+    from agent_journal.archive.store import Found, Listed, Placed
     from agent_journal.config import Config
     from agent_journal.search.lexical import Index
+    from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Query
     from agent_journal.search.ranking import Ranked, Ranker
+    from agent_journal.search.scanning import Scan
+    from agent_journal.search.spelling import Correction
 
 Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
 
+_WINDOW = 200  # entries that are put together by conversation at first
+_MOST = 12_800  # and at most
+
+
+class Page(NamedTuple):
+    """Which hits are wanted, and how many messages around each."""
+
+    limit: int = 20
+    offset: int = 0
+    context: int = 0
+
+
+class Other(NamedTuple):
+    """One more hit of a conversation, or of a subagent that works for it."""
+
+    conversation: str
+    message: str
+    role: str
+    at: str | None
+    score: float
+
 
 class Hit(NamedTuple):
-    """Something that was found: the entry and the conversation it is in (none for a memory)."""
+    """The best of what was found in a conversation (none for a memory)."""
 
     entry: Found
     conversation: Listed | None
     score: float
     before: list[Found]
     behind: list[Found]
+    snippet: Snippet
+    field: str
+    """Where the snippet is from: `text`, `title`, `thinking`, `tool` (what it was given) or `output`."""
+    others: list[Other]
+    """What else was found in the conversation, best first."""
+    copies: list[str]
+    """Ids of other conversations that have the same message."""
 
 
 class Answer(NamedTuple):
-    """What a search found, and whether the index knew everything that the rows have."""
+    """What a search found, and how far that can be relied upon."""
 
     hits: list[Hit]
     is_whole: bool
+    """Whether everything that the rows have was looked at."""
+    has_more: bool = False
+    """Whether there is something behind the last hit."""
+    corrections: list[Correction] = []
+    """Words that hardly anything has, and what they were taken for."""
+    problem: str = ""
+    """Why the index could not be used, if so: the rows were looked through instead."""
+    behind: int = 0
+    """How many of the newest entries the index lacks."""
 
 
 class Searching(Closing):
@@ -44,16 +86,32 @@ class Searching(Closing):
         self._config = config
         self._index: Index | None = None
 
-    def answer(self, query: Query, mode: Mode, *, limit: int, offset: int, context: int) -> Answer:
+    def answer(self, query: Query, mode: Mode, page: Page) -> Answer:
         """What a query finds, best first."""
-        ranked = self._ranker(mode).rank(query, offset + limit)[offset:]
-        hits = list(self._hits(ranked, context))
-        return Answer(hits, is_whole=self._words().upto >= self._archive.store.last_key())
+        try:
+            return self._by_index(query, mode, page)
+        except IndexDamaged as error:
+            self._forget_index()
+            return self._by_rows(query, error.reason, page)
 
     def close(self) -> None:
         """Let go of the files."""
         if self._index is not None:
             self._index.close()
+
+    def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
+        query, corrections = self._words().corrected(query)
+        ranker = self._ranker(mode)
+        behind = self._archive.store.last_key() - self._words().upto
+        if behind > 0:
+            ranker = _WithNewest(ranker, self._scan(self._words().upto))
+        hits, has_more = self._hits(query, ranker, page)
+        return Answer(hits, behind <= 0, has_more, corrections, "", max(behind, 0))
+
+    def _by_rows(self, query: Query, problem: str, page: Page) -> Answer:
+        scan = self._scan(0)
+        hits, has_more = self._hits(query, scan, page)
+        return Answer(hits, scan.is_whole, has_more, [], problem)
 
     def _ranker(self, mode: Mode) -> Ranker:
         """Who knows what matches best. Search by meaning finds its place here."""
@@ -61,6 +119,12 @@ class Searching(Closing):
         if mode == "lexical":
             return words
         return words
+
+    def _scan(self, beyond: int) -> Scan:
+        from agent_journal.search.scanning import Scan  # noqa: PLC0415 (seldom)
+
+        newest = self._archive.store.indexed_newest
+        return Scan(lambda: cast("Any", newest(beyond)))  # rows and index have the same fields for it
 
     def _words(self) -> Index:
         if self._index is None:
@@ -70,11 +134,114 @@ class Searching(Closing):
             self._index = Index.open(folder, journal=journal, make=False)
         return self._index
 
-    def _hits(self, ranked: list[Ranked], context: int) -> Iterator[Hit]:
+    def _forget_index(self) -> None:
+        """Let go of an index that is of no use; another may be in its place the next time."""
+        index, self._index = self._index, None
+        if index is not None:
+            with suppress(IndexDamaged):
+                index.close()
+
+    def _hits(self, query: Query, ranker: Ranker, page: Page) -> tuple[list[Hit], bool]:
+        """The hits of a page, and whether more follow."""
         store = self._archive.store
-        entries = store.found([each.key for each in ranked])
-        for each in ranked:
-            entry = entries.get(each.key)
-            if entry is not None:
-                around = store.around(entry, context)
-                yield Hit(entry, store.listed(entry.conversation), each.score, *around)
+        end = page.offset + page.limit
+        groups = self._groups(query, ranker, end + 1)
+        wanted = groups[page.offset : end]
+        entries = store.found([group.best.key for group in wanted])
+        copies = store.copies(entries)
+        marked = _Marked(query)
+        hits = []
+        for group in wanted:
+            entry = entries.get(group.best.key)
+            if entry is None:  # gone since it was ranked
+                continue
+            also = [*group.copies, *filter(None, map(self._id_of, copies.get(entry.key, ())))]
+            before, behind = store.around(entry, page.context)
+            listed = store.listed(entry.conversation) if entry.conversation else None
+            field, snippet = marked.snippet(entry)
+            ids = list(dict.fromkeys(also))
+            score, others = group.best.score, group.others
+            hits.append(Hit(entry, listed, score, before, behind, snippet, field, others, ids))
+        return hits, len(groups) > end
+
+    def _id_of(self, conversation: int) -> str | None:
+        listed = self._archive.store.listed(conversation)
+        return listed.id if listed else None
+
+    def _groups(self, query: Query, ranker: Ranker, needed: int) -> list[_Group]:
+        """What was found, by conversation, best first: so many at least, if there are."""
+        window = _WINDOW
+        while True:
+            ranked = ranker.rank(query, window)
+            groups = _grouped(ranked, self._archive.store.placed(each.key for each in ranked))
+            if len(groups) >= needed or len(ranked) < window or window >= _MOST:
+                return groups
+            window *= 4
+
+
+class _WithNewest:
+    """What the index has, and what it lacks of the newest entries."""
+
+    def __init__(self, ranker: Ranker, scan: Scan) -> None:
+        self._ranker = ranker
+        self._scan = scan
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """Both, best first: the best of the newest entries is as good as the best of the others."""
+        known, new = self._ranker.rank(query, limit), self._scan.rank(query, limit)
+        if known and new:
+            by = known[0].score / (new[0].score or 1.0)
+            new = [each._replace(score=each.score * by) for each in new]
+        keys = {each.key for each in new}
+        both = [*new, *(each for each in known if each.key not in keys)]
+        return sorted(both, key=lambda each: -each.score)[:limit]
+
+
+class _Group:
+    """What was found in one conversation."""
+
+    def __init__(self, best: Ranked) -> None:
+        self.best = best
+        self.others: list[Other] = []
+        self.copies: list[str] = []
+
+
+def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group]:
+    """Entries by conversation, best first. A copy of what stands in a better one is told there, once."""
+    groups: dict[int, _Group] = {}
+    first_with: dict[Any, tuple[_Group, int]] = {}
+    for each in ranked:
+        place = places.get(each.key)
+        if place is None:
+            continue
+        group, family = first_with.get(place.sameness, (None, 0)) if place.sameness is not None else (None, 0)
+        if group is not None and family != place.family:
+            if place.id not in group.copies:
+                group.copies.append(place.id)
+            continue
+        own = groups.get(place.family)
+        if own is None:
+            own = groups[place.family] = _Group(each)
+            if place.sameness is not None:
+                first_with[place.sameness] = (own, place.family)
+        else:
+            own.others.append(Other(place.id, place.message, place.role, place.at, each.score))
+    return list(groups.values())
+
+
+class _Marked:
+    """Finds the telling piece of entries."""
+
+    def __init__(self, query: Query) -> None:
+        from agent_journal.search.marking import Marker  # noqa: PLC0415 (only if something was found)
+        from agent_journal.search.query import index_fields  # noqa: PLC0415
+        from agent_journal.search.ranking import WEIGHTS  # noqa: PLC0415
+
+        asked = index_fields(query.filters.fields)
+        self._order = [*asked, *(field for field in WEIGHTS if field not in asked)]
+        self._marker = Marker(query)
+
+    def snippet(self, entry: Found) -> tuple[str, Snippet]:
+        """The piece of an entry with most of what is sought, and where it is from."""
+        texts = entry.texts or (("text", entry.text),)
+        return self._marker.snippet(sorted(texts, key=lambda each: self._order.index(each[0])))

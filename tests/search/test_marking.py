@@ -12,7 +12,7 @@ from agent_journal.search.query import parse
 
 def marked(query: str, *texts: str) -> str:
     """The snippet with brackets around what is marked."""
-    snippet = Marker(parse(query)).snippet(texts)
+    snippet = Marker(parse(query)).snippet(("text", text) for text in texts)[1]
     shown, at = "", 0
     for start, end in snippet.marks:
         shown += f"{snippet.text[at:start]}[{snippet.text[start:end]}]"
@@ -79,7 +79,7 @@ def test_the_text_with_most_of_the_words_is_shown() -> None:
 @given(st.text(), st.lists(st.text(max_size=60), max_size=3))
 @settings(deadline=None)
 def test_any_text(query: str, texts: list[str]) -> None:
-    snippet = Marker(parse(query)).snippet(texts)
+    _, snippet = Marker(parse(query)).snippet(("text", text) for text in texts)
     assert all(0 <= start < end <= len(snippet.text) for start, end in snippet.marks)
 
 

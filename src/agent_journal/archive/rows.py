@@ -82,6 +82,9 @@ class Row(NamedTuple):
     text: str | None
     thinking: str
     tool: str
+    """What tools were given."""
+    output: str
+    """What they gave."""
     hash: bytes
     body: bytes
     calls: list[Call]
@@ -95,7 +98,7 @@ def row_of(entry: Message | Event) -> Row:
     if entry.__class__ is Event:
         body = _encode(Body(entry))
         return Row(
-            entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "",
+            entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "",
             content_hash(body, None), body, [], None, None,
         )  # fmt: skip
     return _row_of_message(entry)  # type: ignore[arg-type]
@@ -104,7 +107,8 @@ def row_of(entry: Message | Event) -> Row:
 def _row_of_message(message: Message) -> Row:
     said: list[str] = []
     thought: list[str] = []
-    done: list[str] = []
+    given: list[str] = []
+    gave: list[str] = []
     calls: list[Call] = []
     is_native = message.native is not None
     for part in message.parts:
@@ -113,22 +117,22 @@ def _row_of_message(message: Message) -> Row:
             said.append(part.text)  # type: ignore[union-attr,arg-type]
         elif kind is ToolCall:
             calls.append(Call(part.call_id, part.name, part.kind))  # type: ignore[union-attr]
-            done.append(part.name)  # type: ignore[union-attr,arg-type]
-            done.extend(_strings(part.input))  # type: ignore[union-attr]
+            given.append(part.name)  # type: ignore[union-attr,arg-type]
+            given.extend(_strings(part.input))  # type: ignore[union-attr]
         elif kind is ToolResult:
             calls.append(Call(part.call_id, None, None, part.is_error))  # type: ignore[union-attr]
-            done.extend(_output(part))  # type: ignore[arg-type]
+            gave.extend(_output(part))  # type: ignore[arg-type]
             is_native = is_native or part.native is not None  # type: ignore[union-attr]
         elif kind is Reasoning:
             thought.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
         elif kind is Code:
             said.append(part.code)  # type: ignore[union-attr]
-    text, tool = _BETWEEN.join(said) if said else None, "\n".join(done)
+    text, tool, output = _BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
     body = _encode(_body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
-        "\n".join(thought), tool, content_hash(body, text), body, calls, message.usage,
-        _copy_hash(message, text, tool),
+        "\n".join(thought), tool, output, content_hash(body, text), body, calls, message.usage,
+        _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
     )  # fmt: skip
 
 
@@ -169,6 +173,16 @@ def _body_of(message: Message, said: list[str]) -> Body:
     return Body(replace(message, parts=parts), places)
 
 
+def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
+    """What a message says, by where it says so: said, given to tools, given by them, thought."""
+    pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": []}
+    names = {"said": "text", "thought": "thinking", "call": "tool", "answer": "output"}
+    for kind, text in _pieces(message):
+        if kind in names and text:
+            pieces[names[kind]].append(text)
+    return tuple((field, "\n".join(texts)) for field, texts in pieces.items() if texts)
+
+
 def says_all(more: Message | Event, less: Message | Event) -> bool:
     """Whether an entry says everything that another version of it says, and perhaps more.
 
@@ -199,7 +213,8 @@ def _pieces(message: Message) -> Iterator[tuple[str, str]]:
         elif isinstance(part, Code):
             yield "said", part.code
         elif isinstance(part, Reasoning):
-            yield from (("thought", text) for text in (part.text, part.summary, part.encrypted) if text)
+            yield from (("thought", text) for text in (part.text, part.summary) if text)
+            yield "sealed", part.encrypted or ""
         elif isinstance(part, ToolCall):
             yield "call", part.name
             yield from (("call", text) for text in _strings(part.input))

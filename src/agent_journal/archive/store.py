@@ -107,6 +107,7 @@ class Indexed(NamedTuple):
     text: str
     thinking: str
     tool: str
+    output: str
     title: str
     branch: str = ""
     tools: tuple[str, ...] = ()
@@ -157,6 +158,24 @@ class Found(NamedTuple):
     at: str | None
     text: str
     position: int
+    texts: tuple[tuple[str, str], ...] = ()
+    """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`."""
+
+
+class Placed(NamedTuple):
+    """Where an entry that was found stands."""
+
+    key: int
+    conversation: int
+    message: str
+    role: str
+    at: str | None
+    family: int = 0
+    """The conversation that it is shown with: that of a subagent belongs to the one it works for."""
+    id: str = ""
+    """Of the conversation that it is in."""
+    sameness: Any = None
+    """Equal in entries that are copies of each other, as far as can be told; None if it cannot be told."""
 
 
 class Counts(msgspec.Struct, kw_only=True):
@@ -324,6 +343,15 @@ class Store(Catalog, Protocol):
 
     def found(self, keys: Iterable[int]) -> dict[int, Found]:
         """The entries that a search found; those that are no longer there are left out."""
+
+    def placed(self, keys: Iterable[int]) -> dict[int, Placed]:
+        """Where entries that were found stand, without what they say; those that are gone are left out."""
+
+    def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
+        """The conversations that hold copies of entries, where there are any."""
+
+    def indexed_newest(self, key: int) -> Iterator[Indexed]:
+        """What the index is given of entries beyond a key, the newest conversations first."""
 
     def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
         """So many messages before an entry that was found, and behind it, in their order."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from agent_journal import times
 from agent_journal.archive.store import Filter
+from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +17,21 @@ if TYPE_CHECKING:
     Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _moment(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+def date_in_seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    """The moment that is meant, in seconds since 1970."""
     if value is None:
         return None
-    found = times.moment(value)
+    found = seconds(value, time.time())
     if found is None:
-        raise click.BadParameter(f"{value!r} is no date; write it as 2026-11-16 or 2026-11-16T09:30:00Z")
+        raise click.BadParameter(
+            f"{value!r} is no date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
+        )
     return found
+
+
+def _moment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    found = date_in_seconds(context, option, value)
+    return None if found is None else times.from_epoch(found)
 
 
 def filters(command: Command) -> Command:

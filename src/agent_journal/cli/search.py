@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from agent_journal import journal as journals
+from agent_journal.cli._filters import date_in_seconds
 from agent_journal.cli._journal import settings
-from agent_journal.journal import Journal
-from agent_journal.search.query import parse
+from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
-from agent_journal.terminal.moments import short
+from agent_journal.terminal.moments import age, short
 
 if TYPE_CHECKING:
-    from agent_journal.archive.store import Found
-    from agent_journal.search.query import Query
-    from agent_journal.searching import Hit
-    from agent_journal.terminal import Sink
+    from collections.abc import Callable
 
-_BEFORE, _AFTER = 60, 180
+    from agent_journal.archive.store import Found
+    from agent_journal.config import Config
+    from agent_journal.journal import Journal
+    from agent_journal.search.marking import Snippet
+    from agent_journal.searching import Answer, Hit, Mode
+    from agent_journal.terminal import Piece, Sink
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+_LONGEST = 180  # characters of a message around a hit
+_FROM = {"title": "title", "thinking": "thinking", "tool": "tool call", "output": "tool output"}
+_ROLES = click.Choice(["user", "assistant", "system", "tool"])
+
+
+def _fields(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in (value or "").split(",") if name.strip())
+    wrong = [name for name in names if name not in FIELDS]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(FIELDS)}")
+    return names
+
+
+def _narrowing(command: Command) -> Command:
+    """Give the verb the options by which a search is narrowed; they are called as `Filters` calls them."""
+    for name, parameter, kind, told in reversed(
+        (
+            ("--source", "sources", "NAME", "Only from this source ('aj formats' lists them)."),
+            ("--project", "projects", "TEXT", "Only projects whose folder has this in its path."),
+            ("--model", "models", "TEXT", "Only what models with this in their name said."),
+            ("--role", "roles", _ROLES, "Only what this one said."),
+            ("--branch", "branches", "NAME", "Only what was said on this branch of a repository."),
+            ("--tool", "tools", "NAME", "Only calls and output of this tool, or of tools of this kind."),
+        )
+    ):
+        choice = {"metavar": kind} if isinstance(kind, str) else {"type": kind}
+        command = click.option(name, parameter, multiple=True, help=told, **choice)(command)
+    return command
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
-@click.option("--max", "limit", type=click.IntRange(min=1), help="How many hits at most.")
+@click.argument("words", nargs=-1, metavar="QUERY...")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "semantic"]),
+    help="By words (lexical), by meaning (semantic), or both; else as search.default_mode says.",
+)
+@click.option("--max", "limit", type=click.IntRange(min=1), help="How many conversations at most.")
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, show_default=True, help="Leave out the first."
 )
@@ -34,29 +73,76 @@ _BEFORE, _AFTER = 60, 180
     metavar="N",
     help="So many messages around each hit; with --json as search.default_context says.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per hit, best first.")
+@_narrowing
+@click.option("--has-error", is_flag=True, help="Only where a tool failed.")
+@click.option("--since", metavar="DATE", callback=date_in_seconds, help="Only what was said then or later.")
+@click.option("--until", metavar="DATE", callback=date_in_seconds, help="Only what was said before.")
+@click.option(
+    "--in",
+    "fields",
+    metavar="WHERE",
+    callback=_fields,
+    help="Look for words only there: text, title, thinking, tool (or call, output); several with commas.",
+)
+@click.option("--score", "with_score", is_flag=True, help="Show how well each hit matches.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation, best first.")
 def command(
-    *, words: tuple[str, ...], limit: int | None, offset: int, context: int | None, as_json: bool
+    *,
+    words: tuple[str, ...],
+    mode: Mode | None,
+    limit: int | None,
+    offset: int,
+    context: int | None,
+    with_score: bool,
+    as_json: bool,
+    **asked: Any,
 ) -> None:
-    """Find messages by words; "several words" in quotes stand together, -word must not be there."""
+    """Find messages by words, "phrases", prefix*, -not, this OR that, field:value; or by what they mean."""
+    now = time.time()
+    query = parse(" ".join(words), Filters(**asked), now)
+    if not words and query.filters == Filters():
+        raise click.UsageError("say what to look for: words, or an option such as --project")
     config = settings()
-    query = parse(" ".join(words))
     around = context if context is not None else config.search.default_context if as_json else 0
-    with Journal(config) as journal:
-        answer = journal.search(query, limit or config.search.max_results, offset, around)
-    sink = out()
-    for hit in answer.hits:
-        if as_json:
-            show_json(_as_data(hit, query))
-        else:
-            _show(hit, query, sink)
-    if not answer.is_whole:
-        say("aj: something is not in the index yet; 'aj sync' brings it up")
-    if not answer.hits and not as_json:
+    with journals.Journal(config) as journal:
+        answer = journal.search(query, limit or config.search.max_results, offset, around, mode=mode)
+        for hit in answer.hits:
+            if as_json:
+                show_json(_as_data(hit))
+            else:
+                _show(hit, out(), now, with_score=with_score)
+        _tell(answer, journal, as_json=as_json)
+    _mend(answer, config)
+
+
+def _tell(answer: Answer, journal: Journal, *, as_json: bool) -> None:
+    """Say what must be known about an answer."""
+    for typed, meant in answer.corrections:
+        say(f"aj: hardly anything has {typed!r}; also looked for {', '.join(map(repr, meant))}")
+    if answer.problem:
+        some = "" if answer.is_whole else ", the newest as far as two seconds went"
+        say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
+    if answer.hits or as_json:
+        return
+    if next(iter(journal.conversations()), None) is None:
+        say("aj: the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file")
+    else:
         say("aj: nothing was found")
 
 
-def _as_data(hit: Hit, query: Query) -> dict[str, object]:
+def _mend(answer: Answer, config: Config) -> None:
+    """Make an index that is of no use again, and bring up one that is behind; the answer was given before."""
+    if not answer.problem and not answer.behind:
+        return
+    if answer.problem:
+        say("aj: making the search index again …")
+    if journals.mend(config, anew=bool(answer.problem)):
+        say("aj: the search index has everything now")
+    else:
+        say("aj: the search index cannot be written now; the next 'aj sync' brings it up")
+
+
+def _as_data(hit: Hit) -> dict[str, object]:
     listed = hit.conversation
     return {
         "conversation": listed.id if listed else None,
@@ -67,45 +153,70 @@ def _as_data(hit: Hit, query: Query) -> dict[str, object]:
         "role": hit.entry.role or None,
         "at": hit.entry.at,
         "score": round(hit.score, 4),
-        "snippet": snippet(hit.entry.text, query),
+        "field": hit.field,
+        "snippet": hit.snippet.text,
+        "marks": hit.snippet.marks,
         "text": hit.entry.text,
         "context": [
             {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
             for place, side in (("before", hit.before), ("behind", hit.behind))
             for each in side
         ],
+        "others": [
+            {
+                "conversation": each.conversation,
+                "message": each.message or None,
+                "role": each.role or None,
+                "at": each.at,
+                "score": round(each.score, 4),
+            }
+            for each in hit.others
+        ],
+        "copies": hit.copies,
     }
 
 
-def _show(hit: Hit, query: Query, sink: Sink) -> None:
+def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     listed = hit.conversation
-    name = (
-        f"{listed.id}@{hit.entry.message}"
-        if listed and hit.entry.message
-        else listed.id
-        if listed
-        else "memory"
-    )
-    about = " · ".join(
-        part for part in ((listed.title or "") if listed else "", hit.entry.role, short(hit.entry.at)) if part
-    )
-    sink.line(("strong", name), "  ", ("dim", about))
+    message = hit.entry.message
+    name = "memory" if listed is None else f"{listed.id}@{message}" if message else listed.id
+    sink.line(("strong", name), ("dim", f"  {hit.score:.2f}" if with_score else ""))
+    where = (listed.title, listed.source, listed.project) if listed else ()
+    about = (*where, hit.entry.role, _FROM.get(hit.field), _when(hit.entry.at, now))
+    sink.line("  ", ("dim", " · ".join(part for part in about if part)))
     for each in hit.before:
         _show_around(each, sink)
-    sink.line("    ", snippet(hit.entry.text, query).replace("\n", " "))
+    sink.line("    ", *_marked(hit.snippet))
     for each in hit.behind:
         _show_around(each, sink)
+    if hit.others or hit.copies:
+        sink.line("    ", ("dim", _more(hit)))
+
+
+def _when(at: str | None, now: float) -> str:
+    told = age(at, now)
+    return f"{short(at)} ({told})" if told else short(at)
+
+
+def _more(hit: Hit) -> str:
+    """What else there is: other hits, copies."""
+    others, copies = len(hit.others), len(hit.copies)
+    told = [f"+ {others:,} more in this conversation" if others else ""]
+    told.append(f"also in {copies:,} {'copy' if copies == 1 else 'copies'}" if copies else "")
+    return ", ".join(part for part in told if part)
+
+
+def _marked(snippet: Snippet) -> list[Piece]:
+    """A snippet on one line, with what was sought in it."""
+    text = snippet.text.replace("\n", " ")
+    pieces: list[Piece] = []
+    at = 0
+    for start, end in snippet.marks:
+        pieces += [text[at:start], ("strong", text[start:end])]
+        at = end
+    return [*pieces, text[at:]]
 
 
 def _show_around(each: Found, sink: Sink) -> None:
     text = each.text.strip().replace("\n", " ")
-    sink.line("    ", ("dim", f"{each.role}: {text[:_AFTER]}{'…' if len(text) > _AFTER else ''}"))
-
-
-def snippet(text: str, query: Query) -> str:
-    """The piece of a text where the first of the words stands."""
-    words = [re.escape(term.text) for group in query.wanted for term in group if term.text]
-    found = re.search("|".join(words), text, re.IGNORECASE) if words else None
-    start = max(0, (found.start() if found else 0) - _BEFORE)
-    end = min(len(text), (found.end() if found else 0) + _AFTER)
-    return f"{'…' if start else ''}{text[start:end].strip()}{'…' if end < len(text) else ''}"
+    sink.line("    ", ("dim", f"{each.role}: {text[:_LONGEST]}{'…' if len(text) > _LONGEST else ''}"))

@@ -16,6 +16,7 @@ from agent_journal.files import write_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
+LAYOUT = 3  # of the fields and of how words are cut; one of another number is made again
 ABOUT = "about.json"
 # The names of its files; those of parts have their part's id before them.
 _OWN = re.compile(
@@ -53,6 +54,14 @@ def reach(folder: Path) -> int:
     """The highest key that an index may know; 0 if there is none that says so."""
     try:
         return about(folder).reach
+    except IndexDamaged:
+        return 0
+
+
+def layout(folder: Path) -> int:
+    """The number of the layout of an index; 0 if there is none that says so."""
+    try:
+        return about(folder).layout
     except IndexDamaged:
         return 0
 

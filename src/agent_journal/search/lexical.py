@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from agent_journal.closing import Closing
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
-from agent_journal.search.folder import About, about, discard, say
+from agent_journal.search.folder import LAYOUT, About, about, discard, say
 from agent_journal.search.query import as_stored
 from agent_journal.search.ranking import Ranked
 from agent_journal.search.words import prepared
@@ -30,15 +30,20 @@ if TYPE_CHECKING:
 
     from agent_journal.search.matching import Matcher
     from agent_journal.search.query import Query
-
-LAYOUT = 2  # of the fields and of how words are cut; one of another number is made again
+    from agent_journal.search.spelling import Correction
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
 _MARKS = ("branch", "tools", "has")
-_TEXTS = ("text", "thinking", "tool", "title")
+_TEXTS = ("text", "thinking", "tool", "output", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
 _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
+_SAID = ("text", "title", "thinking")
+_FEW = 5  # hits; then words are let go of
+_LOOSE = 50  # hits with only some of the words
+_WORTH_IT = 0.4  # of the best of them, that others must reach
+_FRESH = 0.05  # how much more something counts for being new
+_HALF_AS_FRESH = 60 * 86_400  # seconds
 _MOST_VALUES = 100_000  # of a field to filter by that are looked at
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
@@ -59,16 +64,17 @@ class Entry(NamedTuple):
     at: int  # seconds since 1970, or 0
     text: str = ""  # what was said
     thinking: str = ""
-    tool: str = ""  # what tools were given and gave
+    tool: str = ""  # what tools were given
+    output: str = ""  # what they gave
     title: str = ""
     branch: str = ""  # of the repository
     tools: tuple[str, ...] = ()  # names and kinds of those that were called or answered
     has_error: bool = False  # whether one of them failed
 
     @property
-    def texts(self) -> tuple[str, str, str, str]:
+    def texts(self) -> tuple[str, ...]:
         """What its words are in."""
-        return self.text, self.thinking, self.tool, self.title
+        return self.text, self.thinking, self.tool, self.output, self.title
 
 
 class Hit(NamedTuple):
@@ -77,6 +83,7 @@ class Hit(NamedTuple):
     key: int
     conversation: int
     score: float
+    at: int = 0
 
 
 class Index(Closing):
@@ -192,14 +199,27 @@ class Index(Closing):
             places = [place for _, place in hits]
             keys = searcher.fast_field_values("key", places)
             conversations = searcher.fast_field_values("conversation", places)
-        return [
-            Hit(int(key or 0), int(conversation or 0), float(score))
-            for (score, _), key, conversation in zip(hits, keys, conversations, strict=True)
+            moments = searcher.fast_field_values("at", places)
+        scored = [
+            Hit(int(key or 0), int(conversation or 0), float(score), int(at or 0))
+            for (score, _), key, conversation, at in zip(hits, keys, conversations, moments, strict=True)
         ]
+        return _newer_first(scored)
 
     def rank(self, query: Query, limit: int) -> list[Ranked]:
-        """The entries that match best, best first."""
-        return [Ranked(hit.key, hit.score) for hit in self.search(query, limit=limit)]
+        """The entries that match best, best first; if few have all words, those with some of them follow."""
+        hits = self.search(query, limit=limit)
+        if len(hits) < min(limit, _FEW) and (looser := self._matcher().loosened(query)) is not None:
+            known = {hit.key for hit in hits}
+            more = [hit for hit in self.search(looser, limit=min(limit, _LOOSE)) if hit.key not in known]
+            hits += _below(more, hits[-1].score if hits else None)
+        return [Ranked(hit.key, hit.score) for hit in hits]
+
+    def corrected(self, query: Query) -> tuple[Query, list[Correction]]:
+        """A query with words that were meant beside those that hardly any entry has, and which these are."""
+        from agent_journal.search import spelling  # noqa: PLC0415 (seldom)
+
+        return spelling.corrected(query, _Vocabulary(self.folder, self._searcher()))
 
     def allowed(self, query: Query, most: int) -> list[int] | None:
         """Every key that filters and unwanted words of a query leave; None if more than so many are left."""
@@ -342,6 +362,14 @@ class _Vocabulary:
         with _reading(self._folder):
             return [word for word, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
 
+    def entries_with(self, word: str) -> int:
+        with _reading(self._folder):
+            return sum(self._searcher.doc_freq(field, word) for field in _TEXTS)
+
+    def like(self, beginning: str, most: int) -> list[str]:
+        words = [word for field in _SAID for word in self.beginning(field, beginning, most)]
+        return list(dict.fromkeys(words))[:most]
+
     def values(self, field: str) -> list[str]:
         with _reading(self._folder):
             return [value for value, _ in self._searcher.terms_with_prefix(field, "", limit=_MOST_VALUES)]
@@ -365,6 +393,25 @@ class _Ahead:
             self.most -= self._before[0]
             self._before = (self._before[1], self._latest)
             self._documents = self._latest = 0
+
+
+def _newer_first(hits: list[Hit]) -> list[Hit]:
+    """The hits in their order, but of those that match alike the newer first; the newest one is new."""
+    newest = max((hit.at for hit in hits), default=0)
+    fresh = [
+        hit._replace(score=hit.score * (1 + _FRESH * 0.5 ** ((newest - hit.at) / _HALF_AS_FRESH)))
+        if hit.at
+        else hit
+        for hit in hits
+    ]
+    return sorted(fresh, key=lambda hit: (-hit.score, -hit.key))
+
+
+def _below(hits: list[Hit], score: float | None) -> list[Hit]:
+    """Hits that are worth it, as far below a score as their best is above the others."""
+    best = max((hit.score for hit in hits), default=0.0)
+    less = 1.0 if score is None or best < score else score / best
+    return [hit._replace(score=hit.score * less) for hit in hits if hit.score >= _WORTH_IT * best]
 
 
 def _lent(folder: Path) -> TemporaryDirectory[str]:
@@ -443,7 +490,7 @@ def _fill(document: tantivy.Document, entry: Entry) -> int:
     if entry.has_error:
         document.add_text("has", "error")
     size = 0
-    for field, value in zip(_TEXTS, entry[7:11], strict=True):
+    for field, value in zip(_TEXTS, entry[7:12], strict=True):
         if value:
             text, humps = prepared(value)
             document.add_text(field, text)

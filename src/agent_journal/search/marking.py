@@ -10,7 +10,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.search.words import humps_of, is_paired
+from agent_journal.search.query import index_fields
+from agent_journal.search.words import humps_of, is_paired, without_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +23,10 @@ _MOST_WORDS = 64  # of one term
 _LONGEST = 1_000_000  # characters of a text
 _BEFORE, _WIDTH = 60, 240  # characters of a snippet: before its first word, and altogether
 _WORD = re.compile(r"[^\W_]+")
-_LINE = re.compile(r":\d+(?::\d+)?$")
 # Letters that are no letter with an accent.
-_LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"})
+_LIGATURES = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"}
+)
 
 
 class Folded(NamedTuple):
@@ -59,7 +61,9 @@ class _Folds(dict[str, str]):
 
     def __missing__(self, letter: str) -> str:
         lower = letter.lower().translate(_LIGATURES)
-        bare = "".join(each for each in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(each))
+        bare = "".join(
+            each for each in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(each)
+        )
         self[letter] = known = bare if bare.isascii() else lower
         return known
 
@@ -88,22 +92,23 @@ class Marker:
         self._unwanted = list(_patterns(query.unwanted))
         self.count = len(self._groups)
 
-    def groups_in(self, text: str, field: str = "") -> set[int]:
-        """The groups of which a text has a term."""
+    def groups_in(self, text: str, field: str, *, anywhere: bool) -> set[int]:
+        """The groups of which a field's text has a term; those that may stand anywhere only if asked for."""
         known = folded(text[:_LONGEST])
         return {
             number
             for number, patterns in enumerate(self._groups)
-            if any(next(pattern.places(text, known, number), None) for pattern in patterns if pattern.counts_in(field))
+            for pattern in patterns
+            if (field in pattern.fields or (anywhere and not pattern.fields)) and pattern.is_in(text, known)
         }
 
-    def is_unwanted(self, text: str, field: str = "") -> bool:
-        """Whether a text has something that must not be there."""
-        known = folded(text[:_LONGEST]) if self._unwanted else Folded("", None)
+    def is_unwanted(self, text: str, field: str) -> bool:
+        """Whether a field's text has something that must not be there."""
+        if not self._unwanted:
+            return False
+        known = folded(text[:_LONGEST])
         return any(
-            next(pattern.places(text, known, 0), None) is not None
-            for pattern in self._unwanted
-            if pattern.counts_in(field)
+            pattern.is_in(text, known) for pattern in self._unwanted if field in (pattern.fields or {field})
         )
 
     def places(self, text: str) -> list[Place]:
@@ -115,20 +120,17 @@ class Marker:
             found += these or _some(text, known, number, self._loose[number])
         return _apart(sorted(found))
 
-    def snippet(self, texts: Iterable[str]) -> Snippet:
-        """The piece of the first text that has most of what is sought in one place."""
-        best: Snippet | None = None
-        first = ""
-        for text in texts:
-            first = first or text
+    def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
+        """The piece of the first text that has most of what is sought in one place, and the text's name."""
+        best: tuple[str, Snippet] | None = None
+        for name, text in texts:
             places = self.places(text)
-            if places:
-                found = _around(text, places)
-                if best is None or found.groups > best.groups:
-                    best = found
-            if best is not None and best.groups == self.count:
+            found = _around(text, places) if places else _beginning(text)
+            if best is None or found.groups > best[1].groups:
+                best = (name, found)
+            if found.groups == self.count:
                 break
-        return best or _beginning(first)
+        return best or ("text", _beginning(""))
 
 
 class _Pattern(NamedTuple):
@@ -136,10 +138,11 @@ class _Pattern(NamedTuple):
 
     expression: re.Pattern[str]
     prefix: bool
-    field: str = ""
+    fields: frozenset[str] = frozenset()
+    """Where alone it counts."""
 
-    def counts_in(self, field: str) -> bool:
-        return not self.field or not field or field == self.field
+    def is_in(self, text: str, known: Folded) -> bool:
+        return next(self.places(text, known, 0), None) is not None
 
     def places(self, text: str, known: Folded, group: int) -> Iterator[Place]:
         for found in self.expression.finditer(known.text):
@@ -163,15 +166,15 @@ def _patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
         for text in _written(term):
             words = _WORD.findall(folded(text).text)[:_MOST_WORDS]
             if words:
-                yield _Pattern(_row(words), term.prefix, term.field)
+                yield _Pattern(_row(words), term.prefix, frozenset(index_fields([term.field])))
 
 
 def _loose_patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
     """The words of terms one by one, for where they do not stand in a row."""
     for term in terms:
         words = [word for text in _written(term) for word in _WORD.findall(folded(text).text)]
-        for word in dict.fromkeys(piece for word in words[:_MOST_WORDS] for piece in _pieces(word)):
-            yield _Pattern(_row([word]), prefix=False)
+        pieces = dict.fromkeys(piece for word in words[:_MOST_WORDS] for piece in _pieces(word))
+        yield from (_Pattern(_row([piece]), prefix=False) for piece in pieces)
 
 
 def _pieces(word: str) -> list[str]:
@@ -185,7 +188,7 @@ def _written(term: Term) -> list[str]:
     """The forms in which a term may stand in a text."""
     forms = [term.text]
     if not term.quoted:
-        forms.append(_LINE.sub("", term.text))
+        forms.append(without_line(term.text))
         if term.text.isascii():
             forms.append(" ".join(humps_of(term.text)))
     return list(dict.fromkeys(forms))
@@ -233,7 +236,9 @@ def _around(text: str, places: list[Place]) -> Snippet:
         if key > best_key:
             best, best_key = first, key
     start, end = _window(text, places[best].start)
-    inside = [(max(place.start, start), min(place.end, end)) for place in places if start <= place.start < end]
+    inside = [
+        (max(place.start, start), min(place.end, end)) for place in places if start <= place.start < end
+    ]
     return _cut(text, start, end, inside, best_key[0])
 
 

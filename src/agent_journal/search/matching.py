@@ -5,6 +5,7 @@ A person's text never reaches a parser of the index: it is cut into words as tex
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -12,22 +13,24 @@ import tantivy
 from tantivy import Filter, Occur, TextAnalyzerBuilder, Tokenizer
 
 from agent_journal.search import words
-from agent_journal.search.query import as_stored
+from agent_journal.search.query import Term, as_stored, index_fields
+from agent_journal.search.ranking import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from agent_journal.search.query import Filters, Query, Term
+    from agent_journal.search.query import Filters, Query
 
 ANALYZER = "words"
 LONGEST_WORD = 72  # bytes, so that a SHA-256 is a word
 
-# What people said counts more than what is called so, what was thought, and what a tool was given or printed.
-WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.4}
-
 _BY_PART = ("project", "model")  # values that are long and seldom typed as they are
 _MOST_WORDS = 64  # of one term
 _EXPANSIONS = 50  # words that one prefix stands for
+_MOST_PREFIXES = 24  # that are looked up, one per field; what goes beyond is taken for whole words
+# Words that stand side by side: how many pairs of a query count, how many words may be between, how much it
+# counts beside the words themselves, and in how many entries the rarer and the other one may be.
+_MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_000
 
 
 class Form(NamedTuple):
@@ -72,13 +75,14 @@ class Matcher:
         self._schema = schema
         self._vocabulary = vocabulary
         self._cut = analyzer().analyze
+        self._prefixes = _MOST_PREFIXES
 
     def query(self, query: Query) -> tantivy.Query | None:
         """What finds the entries that are meant; None if nothing can be."""
-        fields = [name for name in WEIGHTS if not query.filters.fields or name in query.filters.fields]
-        sought = filter(None, map(self._forms, query.wanted))
-        wanted = [self._anywhere(forms, fields) for forms in sought]
-        unwanted = self._anywhere(self._forms(query.unwanted), fields)
+        fields = index_fields(query.filters.fields) or list(WEIGHTS)
+        sought = [group for group in query.wanted if any(map(self._forms_of, group))]
+        wanted = [self._anywhere(group, fields) for group in sought]
+        unwanted = self._anywhere(query.unwanted, fields)
         conditions = self._conditions(query.filters)
         unwanted += self._conditions(query.excluded)
         found = [queries for queries in wanted if queries]
@@ -86,11 +90,12 @@ class Matcher:
         if len(found) < needed or not (wanted or query.unwanted or unwanted or conditions):
             return None
         said = _enough(found, needed) if found else tantivy.Query.exists_query("key")
-        if not unwanted and not conditions:
+        near = list(self._near(query, fields)) if len(found) > 1 else []
+        if not unwanted and not conditions and not near:
             return said
         clauses = [(Occur.Must, said), *((Occur.MustNot, one) for one in unwanted)]
         clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
-        return tantivy.Query.boolean_query(clauses)
+        return tantivy.Query.boolean_query(clauses + [(Occur.Should, one) for one in near])
 
     def allowed(self, query: Query) -> tantivy.Query | None:
         """What finds every entry that filters and unwanted words leave; None if nothing is left out."""
@@ -102,9 +107,24 @@ class Matcher:
         among = self._one_of("key", [_stored(key) for key in keys])
         return tantivy.Query.boolean_query([(Occur.Must, among), (Occur.Must, found)])
 
-    def _anywhere(self, forms: Sequence[Form], fields: Sequence[str]) -> list[tantivy.Query]:
-        """What finds one of several forms in one of several fields."""
-        return [found for form in forms for found in self._found(form, fields)]
+    def loosened(self, query: Query) -> Query | None:
+        """What asks for any of the single words of a query; None if there is nothing to let go of."""
+        if query.is_exact or any(term.field for group in query.wanted for term in group):
+            return None
+        words = [
+            word for group in query.wanted for form in self._forms_of(group[0])[:1] for word in form.words
+        ]
+        pieces = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:_MOST_WORDS]
+        return query._replace(wanted=pieces, enough=1) if len(pieces) > 1 else None
+
+    def _anywhere(self, terms: Iterable[Term], fields: Sequence[str]) -> list[tantivy.Query]:
+        """What finds one of several terms in one of several fields."""
+        return [
+            found
+            for term in terms
+            for form in self._forms_of(term)
+            for found in self._found(form, index_fields([term.field]) if term.field else fields)
+        ]
 
     def _found(self, form: Form, fields: Sequence[str]) -> Iterator[tantivy.Query]:
         """What finds a form in each field, weighted.
@@ -121,30 +141,48 @@ class Matcher:
                 for found in self._row(field, form):
                     yield tantivy.Query.boost_query(found, weight)
 
+    def _near(self, query: Query, fields: Sequence[str]) -> Iterator[tantivy.Query]:
+        """What finds words that follow each other in the query close to each other.
+
+        The index looks through all entries that have both: that is left out where both are everywhere.
+        """
+        single = [self._single(group) for group in query.wanted[: _MOST_NEAR + 1]]
+        for first, second in pairwise(single):
+            for field in fields if first and second else ():
+                counts = [self._vocabulary.frequency(field, word) for word in (first, second)]
+                if 0 < min(counts) <= _RARE_ENOUGH and max(counts) <= _FREQUENT:
+                    row = tantivy.Query.phrase_query(self._schema, field, [first, second], _APART)
+                    yield tantivy.Query.boost_query(row, _NEARNESS * WEIGHTS[field])
+
+    def _single(self, group: Sequence[Term]) -> str:
+        """The one word of a group, if it has one."""
+        forms = self._forms_of(group[0]) if len(group) == 1 and not group[0].field else []
+        return forms[0].words[0] if forms and len(forms[0].words) == 1 and not forms[0].prefix else ""
+
     def _told(self, frequencies: Iterable[int]) -> float:
         """How much words tell that are so frequent, as the index reckons it."""
         count = self._vocabulary.count
         return sum(log(1 + max(count - each + 0.5, 0.5) / (each + 0.5)) for each in frequencies)
 
-    def _forms(self, terms: Iterable[Term]) -> list[Form]:
-        """All forms in which terms may be written."""
-        return [form for term in terms for form in self._forms_of(term)]
-
     def _forms_of(self, term: Term) -> list[Form]:
-        """A term as it stands, and as its humps."""
+        """A term as it stands, as its humps, and, if it is a place in a file, without the line."""
         text = term.text if term.text.isascii() else words.sought(term.text)
-        cuts = [self._cut(text)]
-        if not term.quoted and text.isascii():
-            cuts.append(self._cut(" ".join(words.humps_of(text))))
+        written = [text]
+        if not term.quoted:
+            written.append(words.without_line(text))
+            if text.isascii():
+                written.append(" ".join(words.humps_of(text)))
+        cuts = [self._cut(each) for each in dict.fromkeys(written)]
         forms = [Form(cut[:_MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
-        return forms[:1] if forms[:1] == forms[1:] else forms
+        return [form for place, form in enumerate(forms) if form not in forms[:place]]
 
     def _row(self, field: str, form: Form) -> list[tantivy.Query]:
         if len(form.words) > 1:
             make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
             return [make(self._schema, field, list(form.words))]
         known = [form.words[0]]
-        if form.prefix:
+        if form.prefix and self._prefixes > 0:
+            self._prefixes -= 1
             known = self._vocabulary.beginning(field, known[0], _EXPANSIONS)
         return [tantivy.Query.term_query(self._schema, field, word, "freq") for word in known]
 

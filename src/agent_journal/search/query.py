@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-FIELDS = ("text", "title", "thinking", "tool")
-"""Where words are looked for: what was said, what it is called, what was thought, what tools got and gave."""
+FIELDS = {
+    "text": ("text",),
+    "title": ("title",),
+    "thinking": ("thinking",),
+    "tool": ("tool", "output"),
+    "call": ("tool",),
+    "output": ("output",),
+}
+"""Where words are looked for, and what the index calls it: what was said, what it is called, what was
+thought, what tools were given and gave, or only one of these."""
 
 _LONGEST_VALUE = 1000  # characters that are compared
 _LONGEST = 20_000  # characters; the rest of a whole log pasted as a query changes nothing
@@ -34,7 +42,7 @@ class Term(NamedTuple):
     text: str
     quoted: bool = False
     prefix: bool = False  # anything that begins so
-    field: str = ""  # the only one where it counts
+    field: str = ""  # where alone it counts, as FIELDS names it
 
 
 class Filters(NamedTuple):
@@ -51,7 +59,7 @@ class Filters(NamedTuple):
     since: int | None = None  # seconds since 1970, the first that count
     until: int | None = None  # and the first that do not
     conversations: tuple[int, ...] = ()
-    fields: tuple[str, ...] = ()  # where words are looked for: text, title, thinking, tool
+    fields: tuple[str, ...] = ()  # where words are looked for: text, title, thinking, tool, call, output
     branches: tuple[str, ...] = ()  # of repositories
     tools: tuple[str, ...] = ()  # names or kinds of tools that were called or answered
     has_error: bool = False  # whether a tool failed
@@ -59,7 +67,10 @@ class Filters(NamedTuple):
     def __add__(self, other: Filters) -> Filters:  # type: ignore[override]
         """Both together: values of the same kind stand beside each other, of times the narrower counts."""
         return Filters(
-            *(mine + theirs for mine, theirs in zip(self[:4], other[:4], strict=True)),  # type: ignore[operator]
+            sources=self.sources + other.sources,
+            projects=self.projects + other.projects,
+            models=self.models + other.models,
+            roles=self.roles + other.roles,
             since=max((at for at in (self.since, other.since) if at is not None), default=None),
             until=min((at for at in (self.until, other.until) if at is not None), default=None),
             conversations=self.conversations + other.conversations,
@@ -93,6 +104,11 @@ class Query(NamedTuple):
         return any(term.quoted for group in self.wanted for term in group)
 
 
+def index_fields(names: Iterable[str]) -> list[str]:
+    """What the index calls fields; a name that none has counts for nothing."""
+    return list(dict.fromkeys(field for name in names for field in FIELDS.get(name, ())))
+
+
 def as_stored(value: str) -> str:
     """A value of an entry as it is kept to be filtered by."""
     value = value[:_LONGEST_VALUE]
@@ -120,7 +136,7 @@ def _is_pasted(text: str) -> bool:
 
 
 def _pasted(text: str, filters: Filters) -> Query:
-    """What was copied from elsewhere: nothing in it is an operator. What fails is said at the end of a log."""
+    """What was copied from elsewhere, where nothing is an operator; the end of a log says what failed."""
     words = [word for word in dict.fromkeys(text.replace('"', " ").split()) if any(map(str.isalnum, word))]
     if len(words) > _MOST:
         words = words[: _MOST // 2] + words[-_MOST // 2 :]
@@ -240,7 +256,7 @@ _FILTERS: dict[str, Callable[[str, float | None], Filters | None]] = {
     "has": _has,
 }
 # A file that was read or written is named in what a tool was given.
-_TERM_FIELDS = {"title": "title", "text": "text", "thinking": "thinking", "file": "tool"}
+_TERM_FIELDS = {"title": "title", "text": "text", "thinking": "thinking", "file": "call"}
 
 
 def filter_names() -> Iterator[str]:

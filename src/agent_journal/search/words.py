@@ -49,6 +49,7 @@ _BLOBS = re.compile(
     rf"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/]{{{_WRAPPED},}}+){{3,}}+"
     r"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/=]++)?"
 )
+_LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Han, kana, bopomofo, hangul, and their half widths; marks that repeat or lengthen belong to the word.
 _PAIRED = re.compile(
@@ -140,6 +141,11 @@ class _Humps(dict[bytes, str]):
 
 
 _known_humps = _Humps().__getitem__
+
+
+def without_line(place: str) -> str:
+    """A place in a file without line and column: `src/a.py` of `src/a.py:12:5`."""
+    return _LINE.sub("", place)
 
 
 def humps_of(name: str) -> list[str]:

@@ -10,6 +10,8 @@ from agent_journal.visible import one_line
 if TYPE_CHECKING:
     from datetime import datetime
 
+_LENGTHS = {"year": 365 * 86_400, "month": 30 * 86_400, "day": 86_400, "hour": 3600, "minute": 60}
+
 
 def _here(at: str | None) -> datetime | None:
     parsed = times.parse(at)
@@ -40,6 +42,17 @@ def clock(at: str | None) -> str:
 def short(at: str | None) -> str:
     """`2026-03-01 10:05`."""
     return f"{day(at)} {clock(at)}".strip()
+
+
+def age(at: str | None, now: float) -> str:
+    """How long ago something was: `3 days ago`; nothing for what is no moment or still to come."""
+    milliseconds = times.epoch_ms(at)
+    seconds = -1 if milliseconds is None else now - milliseconds / 1000
+    for name, length in _LENGTHS.items():
+        count = int(seconds // length)
+        if count >= 1:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now" if seconds >= 0 else ""
 
 
 def span(first: str | None, last: str | None) -> str:

@@ -60,7 +60,7 @@ def indexed(
     return [
         Indexed(
             row_key, key, row.role, source, project, row.model or "", _seconds(row.at or began),
-            row.text or "", row.thinking, row.tool, "", branch,
+            row.text or "", row.thinking, row.tool, row.output, "", branch,
             *((_tools(row.calls, called), _has_error(row.calls)) if row.calls else ()),
         )
         for row_key, row in rows
@@ -92,6 +92,7 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
         "",
         "",
         "",
+        "",
         conversation.title or "",
         conversation.git_branch or "",
     )
@@ -100,7 +101,7 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
 def remembered(key: int, memory: Memory) -> Indexed:
     """What it is given of a memory."""
     return Indexed(
-        key, 0, "", memory.source, "", "", _seconds(memory.at), memory.text, "", "", memory.about or ""
+        key, 0, "", memory.source, "", "", _seconds(memory.at), memory.text, "", "", "", memory.about or ""
     )
 
 

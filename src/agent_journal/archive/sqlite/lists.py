@@ -1,19 +1,16 @@
-"""Lists of conversations, counts, and what a search shows."""
+"""Lists of conversations, and counts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from agent_journal import times
-from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.conversations import Conversations
-from agent_journal.archive.store import Counts, Found, Listed
-from agent_journal.model import Message
+from agent_journal.archive.sqlite.finds import Finds
+from agent_journal.archive.store import Counts, Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from agent_journal.archive.store import Filter
 
@@ -44,7 +41,7 @@ _ITS_OWN = (
 )
 
 
-class Lists(Conversations):
+class Lists(Conversations, Finds):
     """The part of the store that answers what there is."""
 
     def conversations(
@@ -90,53 +87,6 @@ class Lists(Conversations):
             row[0]
             for row in self._rows("SELECT DISTINCT project FROM conversations WHERE project IS NOT NULL")
         ]
-
-    def found(self, keys: Iterable[int]) -> dict[int, Found]:
-        """What a search found; what is no longer there is left out."""
-        asked = msgspec.json.encode(list(keys)).decode()
-        found: dict[int, Found] = {}
-        sql = (
-            "SELECT key, text, block, start, size FROM timeline "
-            "WHERE key IN (SELECT value FROM json_each(?)) ORDER BY block"
-        )
-        entries = dict(self._decoded(self._rows(sql, asked)))
-        places = self._rows(
-            "SELECT key, conversation, position FROM timeline WHERE key IN (SELECT value FROM json_each(?))",
-            asked,
-        )
-        for key, conversation, position in places:
-            entry = entries[key]
-            if isinstance(entry, Message):
-                row = row_of(entry)
-                text = "\n\n".join(part for part in (row.text, row.tool, row.thinking) if part)
-                found[key] = Found(key, conversation, entry.id, entry.role, entry.at, text, position)
-        titles = self._rows(
-            "SELECT title_key, key, title, updated_at FROM conversations "
-            "WHERE title_key IN (SELECT value FROM json_each(?))",
-            asked,
-        )
-        for key, conversation, title, at in titles:
-            found[key] = Found(key, conversation, "", "", at, title, 0)
-        memories = self._rows(
-            "SELECT key, id, at, text FROM memories WHERE key IN (SELECT value FROM json_each(?))", asked
-        )
-        for key, id_, at, text in memories:
-            found[key] = Found(key, 0, id_, "memory", at, text, 0)
-        return found
-
-    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
-        """So many messages before an entry that was found, and behind it, in their order."""
-        if not count or not found.message or not found.conversation:
-            return [], []
-        sql = (
-            "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
-            "AND earlier = 0 ORDER BY position {} LIMIT ?"
-        )
-        sides = []
-        for side in (sql.format("<", "DESC"), sql.format(">", "ASC")):
-            keys = [row[0] for row in self._rows(side, found.conversation, found.position, count)]
-            sides.append(sorted(self.found(keys).values(), key=lambda each: each.position))
-        return sides[0], sides[1]
 
     def counts(self) -> Counts:
         """How much there is."""

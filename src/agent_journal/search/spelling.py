@@ -1,0 +1,104 @@
+"""Words that nobody wrote, taken for those that were meant."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from agent_journal.search.query import Query, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A slip of the pen is no name: letters alone, and enough of them to tell what they may have been.
+_WORD = re.compile(r"[a-z]{4,24}")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_FOR_TWO = 6  # letters at least of a word with two mistakes
+_RARE = 2  # entries; a word in as few may be a mistake that somebody made there, too
+_MORE = 20  # times as frequent is what was meant then
+_MOST_WORDS = 8  # of a query that are looked at
+_MOST_MEANT = 3
+_MOST_LIKE = 20_000  # words that begin alike and are compared
+
+
+class Correction(NamedTuple):
+    """A word as it was typed, and what it was taken for."""
+
+    typed: str
+    meant: tuple[str, ...]
+
+
+class Vocabulary(Protocol):
+    """What words there are."""
+
+    def entries_with(self, word: str) -> int:
+        """In how many entries a word is, about."""
+
+    def like(self, beginning: str, most: int) -> list[str]:
+        """Words that people and models said and that begin so, the most frequent first."""
+
+
+def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correction]]:
+    """The query with words that were meant beside those that hardly anybody wrote, and which these are.
+
+    What stands in quotes, names and parts of words are taken as they are.
+    """
+    corrections: list[Correction] = []
+    wanted = []
+    for place, group in enumerate(query.wanted):
+        found = _correction(group, vocabulary) if place < _MOST_WORDS else None
+        if found is not None:
+            corrections.append(found)
+            # What stands first says what is meant.
+            meant = tuple(Term(word) for word in found.meant)
+            group = (*group, *meant) if vocabulary.entries_with(found.typed) else (*meant, *group)  # noqa: PLW2901
+        wanted.append(group)
+    return (query._replace(wanted=tuple(wanted)) if corrections else query), corrections
+
+
+def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction | None:
+    term = group[0]
+    word = term.text.lower().strip(".,;:!?()'`")
+    if len(group) > 1 or term.quoted or term.prefix or term.field or not _WORD.fullmatch(word):
+        return None
+    count = vocabulary.entries_with(word)
+    if count > _RARE:
+        return None
+    meant = _meant(word, max(1, count * _MORE), vocabulary)
+    return Correction(term.text, tuple(meant)) if meant else None
+
+
+def _meant(word: str, least: int, vocabulary: Vocabulary) -> list[str]:
+    """Words like one, in so many entries at least, the most frequent first."""
+    counted = ((vocabulary.entries_with(other), other) for other in set(_with_one_mistake(word)))
+    found = sorted(((count, other) for count, other in counted if count >= least), reverse=True)
+    if not found and len(word) >= _FOR_TWO:
+        counted = ((vocabulary.entries_with(other), other) for other in _with_two_mistakes(word, vocabulary))
+        found = sorted(((count, other) for count, other in counted if count >= least), reverse=True)
+    return [other for _, other in found[:_MOST_MEANT]]
+
+
+def _with_one_mistake(word: str) -> Iterator[str]:
+    """Every word from which a letter was left out, doubled, mistaken, or that has two in another order."""
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    yield from (left + right[1:] for left, right in cuts if right)
+    yield from (left + right[1] + right[0] + right[2:] for left, right in cuts if len(right) > 1)
+    for letter in _LETTERS:
+        yield from chain.from_iterable(
+            (
+                left + letter + right,
+                left + letter + right[1:] if right[:1] != letter else left + letter + right,
+            )
+            for left, right in cuts
+        )
+
+
+def _with_two_mistakes(word: str, vocabulary: Vocabulary) -> list[str]:
+    """Words that begin alike and differ in two letters."""
+    from rapidfuzz import process  # noqa: PLC0415 (seldom)
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
+    known = vocabulary.like(word[:2], _MOST_LIKE)
+    close = process.extract(word, known, scorer=OSA.distance, score_cutoff=2, limit=_MOST_MEANT * 4)
+    return [other for other, _, _ in close if other != word and _WORD.fullmatch(other)]

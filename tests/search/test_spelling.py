@@ -1,0 +1,71 @@
+"""Words with a slip of the pen find what was meant, and it is said what that was."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.query import parse
+
+TEXTS = [
+    "we receive the configuration of the database",
+    "the deployment of kubernetes failed",
+    "a separate environment",
+    "recieve is wrong",
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    index = Index.open(tmp_path_factory.mktemp("spelling") / "words")
+    entries = [Entry(key, 1, "", "", "", "", 0, text) for key, text in enumerate(TEXTS, 1)]
+    entries += [Entry(key, 1, "", "", "", "", 0, "receive, receiver") for key in range(10, 60)]
+    index.add(entries)
+    index.commit(59)
+    return index
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "found"),
+    [
+        ("databse", "database", 1),  # left out
+        ("databbase", "database", 1),  # doubled
+        ("dtaabase", "database", 1),  # in another order
+        ("databaze", "database", 1),  # mistaken
+        ("xatabase", "database", 1),
+        ("kubrenets", "kubernetes", 2),  # two of them
+        ("enviroment seperate", "environment", 3),
+        ("Deploymnet!", "deployment", 2),
+    ],
+)
+def test_a_slip_is_corrected(index: Index, typed: str, meant: str, found: int) -> None:
+    query, corrections = index.corrected(parse(typed))
+    assert meant in corrections[0].meant
+    assert query.meaning.startswith(meant)
+    assert [found] == [each.key for each in index.rank(query, 10)]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "database",
+        '"databse"',
+        "databse*",
+        "data",
+        "zzzzzzzz",
+        "abc1",
+        "parse_databse",
+        "title:databse",
+        "東京",
+    ],
+)
+def test_what_is_no_slip_stays(index: Index, typed: str) -> None:
+    assert (parse(typed), []) == index.corrected(parse(typed))
+
+
+def test_a_slip_that_others_made_finds_both(index: Index) -> None:
+    query, corrections = index.corrected(parse("recieve"))
+    assert [("recieve", ("receive",))] == corrections
+    keys = [each.key for each in index.rank(query, 100)]
+    assert len(keys) == 52
+    assert keys[0] == 4
