@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, indexing
-from agent_journal.archive.syncing import Scan
 from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError
 from agent_journal.searching import Page, Searching
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.importing import Importer
     from agent_journal.archive.media import KeptMedia
     from agent_journal.archive.store import Change, Filter, Listed
+    from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
     from agent_journal.model import Conversation, Media, Memory
     from agent_journal.notes import Notes
@@ -61,6 +61,8 @@ def sync(
     If these are all that there are, those that are gone are marked, and what an older revision of a reader
     read is read again from the vault.
     """
+    from agent_journal.archive.syncing import Scan  # noqa: PLC0415 (who searches needs none of it)
+
     now = moment()
     with archive.open_to_write(config.home, waiting=waiting, make=make) as kept:
         finish_erasing(kept, config)

@@ -173,7 +173,7 @@ class Searching(Closing):
         window = _WINDOW
         while True:
             ranked = ranker.rank(query, window)
-            groups = _grouped(ranked, self._archive.store.placed(each.key for each in ranked))
+            groups = _grouped(ranked, self._archive.store.placed([each.key for each in ranked]))
             if len(groups) >= needed or len(ranked) < window or window >= _MOST:
                 return groups
             window *= 4

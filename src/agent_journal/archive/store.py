@@ -170,9 +170,9 @@ class Placed(NamedTuple):
     message: str
     role: str
     at: str | None
-    family: int = 0
+    family: int
     """The conversation that it is shown with: that of a subagent belongs to the one it works for."""
-    id: str = ""
+    id: str
     """Of the conversation that it is in."""
     sameness: Any = None
     """Equal in entries that are copies of each other, as far as can be told; None if it cannot be told."""
@@ -341,10 +341,10 @@ class Store(Catalog, Protocol):
     def index_is_at(self, upto: int, lost: list[int]) -> None:
         """The index knows everything up to a key, and has lost these."""
 
-    def found(self, keys: Iterable[int]) -> dict[int, Found]:
+    def found(self, keys: Sequence[int]) -> dict[int, Found]:
         """The entries that a search found; those that are no longer there are left out."""
 
-    def placed(self, keys: Iterable[int]) -> dict[int, Placed]:
+    def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:

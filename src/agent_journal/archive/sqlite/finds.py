@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,11 +14,13 @@ from agent_journal.archive.store import Found, Placed
 from agent_journal.model import Memory, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from agent_journal.archive.store import Indexed
 
+_TELLING = 60  # bytes of a text that nobody says twice; people say "go on" in many conversations
 _AMONG = "IN (SELECT value FROM json_each(?))"
+_NOTHING = "[]"
 # What a subagent said belongs to the conversation it works for, a twin to the other one.
 _FAMILY = (
     "coalesce(c.twin_of, (SELECT p.key FROM conversations p WHERE c.relation = 'subagent' "
@@ -32,35 +35,38 @@ _AROUND = (
 class Finds(Indexable):
     """The part of the store that shows what was found."""
 
-    def placed(self, keys: Iterable[int]) -> dict[int, Placed]:
+    def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""
         asked = _as_json(keys)
         messages = self._rows(
-            f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, t.copy_hash, t.text "
+            f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, "
+            "octet_length(t.text), CASE WHEN t.text IS NULL THEN t.copy_hash END "
             "FROM timeline t JOIN conversations c ON c.key = t.conversation "
             f"WHERE t.key {_AMONG} AND t.role IS NOT NULL",
             asked,
         )
-        found = {row[0]: Placed(*row[:7])._replace(sameness=_sameness(*row[7:])) for row in messages}
-        titles = self._rows(
-            f"SELECT c.title_key, c.key, '', '', c.updated_at, {_FAMILY}, c.id FROM conversations c "
-            f"WHERE c.title_key {_AMONG}",
-            asked,
-        )
-        memories = self._rows(
-            f"SELECT key, 0, id, 'memory', at, -key FROM memories WHERE key {_AMONG}", asked
-        )
-        return found | {row[0]: Placed(*row) for each in (titles, memories) for row in each}
+        rows = list(messages)
+        same = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _TELLING})
+        found = {row[0]: Placed._make((*row[:7], same.get(row[0], row[8]))) for row in rows}
+        left = _as_json(key for key in keys if key not in found)
+        titles = f"SELECT c.title_key, c.key, '', '', c.updated_at, {_FAMILY}, c.id FROM conversations c"
+        memories = "SELECT key, 0, id, 'memory', at, -key, '' FROM memories"
+        for sql in (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if left != _NOTHING else ():
+            found.update((row[0], Placed(*row)) for row in self._rows(f"{sql} {_AMONG}", left))
+        return found
 
-    def found(self, keys: Iterable[int]) -> dict[int, Found]:
+    def _same_texts(self, sizes: dict[int, int]) -> dict[int, str]:
+        """The texts of those entries that may say the same as another one: long texts take long to read."""
+        count = Counter(sizes.values())
+        keys = [key for key, size in sizes.items() if count[size] > 1]
+        return dict(self._rows(f"SELECT key, text FROM timeline WHERE key {_AMONG}", _as_json(keys)))
+
+    def found(self, keys: Sequence[int]) -> dict[int, Found]:
         """What a search found; what is no longer there is left out."""
         asked = _as_json(keys)
         found: dict[int, Found] = {}
-        entries = dict(
-            self._decoded(
-                self._rows(f"SELECT {PLACE} FROM timeline WHERE key {_AMONG} ORDER BY block", asked)
-            )
-        )
+        bodies = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {_AMONG} ORDER BY block", asked)
+        entries = dict(self._decoded(bodies))
         places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {_AMONG}", asked)
         for key, conversation, position in places:
             entry = entries[key]
@@ -68,15 +74,22 @@ class Finds(Indexable):
                 texts = texts_of(entry)
                 shown = "\n\n".join(text for _, text in texts)
                 found[key] = Found(key, conversation, entry.id, entry.role, entry.at, shown, position, texts)
+        left = _as_json(key for key in keys if key not in found)
+        return found if left == _NOTHING else found | self._found_beside(left)
+
+    def _found_beside(self, asked: str) -> dict[int, Found]:
+        """What was found that is no message: titles and memories."""
         titles = self._rows(
             f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {_AMONG}", asked
         )
-        for key, conversation, title, at in titles:
-            found[key] = Found(key, conversation, "", "", at, title, 0, (("title", title),))
         memories = self._rows(f"SELECT key, id, at, text FROM memories WHERE key {_AMONG}", asked)
-        for key, id_, at, text in memories:
-            found[key] = Found(key, 0, id_, "memory", at, text, 0, (("text", text),))
-        return found
+        return {
+            key: Found(key, conversation, "", "", at, title, 0, (("title", title),))
+            for key, conversation, title, at in titles
+        } | {
+            key: Found(key, 0, id_, "memory", at, text, 0, (("text", text),))
+            for key, id_, at, text in memories
+        }
 
     def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
         """So many messages before an entry that was found, and behind it, in their order."""
@@ -115,11 +128,3 @@ class Finds(Indexable):
 
 def _as_json(keys: Iterable[int]) -> str:
     return msgspec.json.encode(list(keys)).decode()
-
-
-def _sameness(copy_hash: int | None, text: str | None) -> Any:
-    """What copies of one message share: what it says, if it says enough, or what proves that they are."""
-    return text if text is not None and len(text) >= _TELLING else copy_hash
-
-
-_TELLING = 60  # characters; people say "go on" in many conversations
