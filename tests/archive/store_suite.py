@@ -383,7 +383,7 @@ class StoreSuite:
         messages = [said(str(number), f"text {number}", minute(number)) for number in range(6)]
         event = Event(id="e", name="x")
         change = put(store, talk("a", *messages[:3], event, *messages[3:], title="T"))
-        hits = {each.message: each for each in store.found(each.key for each in change.indexed).values()}
+        hits = {each.message: each for each in store.found([each.key for each in change.indexed]).values()}
 
         def ids(count: int, message: str) -> tuple[list[str], list[str]]:
             before, behind = store.around(hits[message], count)
@@ -393,6 +393,66 @@ class StoreSuite:
         assert ([], ["1"]) == ids(1, "0")
         assert ([], []) == ids(0, "3")
         assert ([], []) == ids(2, ""), "a title stands in no order"
+
+    def test_what_is_around_a_hit_in_a_tree_is_on_its_branch(self, store: Store) -> None:
+        parents = {"1": None, "2": "1", "3": "2", "4": "1", "5": "4", "6": "4"}
+        messages = [
+            replace(said(name, f"text {name}", minute(int(name))), parent_id=parent)
+            for name, parent in parents.items()
+        ]
+        tree = replace(talk("a", *messages), shape="tree", head_id="5")
+        change = put(store, tree)
+        hits = {each.message: each for each in store.found([each.key for each in change.indexed]).values()}
+
+        def ids(message: str) -> tuple[list[str], list[str]]:
+            before, behind = store.around(hits[message], 2)
+            return [each.message for each in before], [each.message for each in behind]
+
+        assert (["1", "2"], []) == ids("3")
+        assert ([], ["4", "5"]) == ids("1"), "what people see goes on"
+        assert (["1", "4"], []) == ids("6")
+
+    def test_where_hits_stand(self, store: Store) -> None:
+        long = "the same long text that nobody says twice in two conversations, or is it?"
+        first = put(
+            store, talk("a", said("1", long, minute(1)), said("2", "go on", minute(2)), title="T"), "/a"
+        )
+        second = put(store, talk("b", said("3", long, minute(3)), said("4", "go on", minute(4))), "/b")
+        subagent = replace(
+            talk("c", said("5", "looked", minute(5))), link=Link(conversation_id="a", relation="subagent")
+        )
+        third = put(store, subagent, "/c")
+        with store.transaction():
+            memory = store.put_memory(MEMORY, 1)
+        changes = (first, second, third, memory)
+        placed = store.placed([each.key for change in changes for each in change.indexed] + [999_999])
+        by_message = {each.message: each for each in placed.values()}
+
+        assert {"1", "2", "3", "4", "5", "", "m1"} == set(by_message)
+        assert by_message["1"].sameness == by_message["3"].sameness == long
+        assert by_message["2"].sameness is None or by_message["2"].sameness != by_message["4"].sameness
+        assert by_message["5"].family == by_message["1"].family == by_message[""].family == first.conversation
+        assert "c" == by_message["5"].id
+        assert by_message["m1"].family < 0
+        assert {} == store.placed([])
+
+    def test_copies_are_told_where_the_original_is(self, store: Store) -> None:
+        first = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2))), "/a")
+        fork = put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
+        original = next(each.key for each in first.indexed if each.text == "one")
+
+        assert {original: [fork.conversation]} == store.copies([each.key for each in first.indexed])
+        assert {} == store.copies([])
+
+    def test_the_newest_first(self, store: Store) -> None:
+        old = put(store, talk("a", said("1", "one", minute(1)), title="T"), "/a")
+        put(store, talk("b", said("2", "two", minute(2))), "/b")
+        with store.transaction():
+            store.put_memory(MEMORY, 1)
+
+        assert ["two", "", "one", "likes tea"] == [each.text for each in store.indexed_newest(0)]
+        later = max(each.key for each in old.indexed)
+        assert ["two", "likes tea"] == [each.text for each in store.indexed_newest(later)]
 
     # Care
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -26,10 +26,13 @@ _FAMILY = (
     "coalesce(c.twin_of, (SELECT p.key FROM conversations p WHERE c.relation = 'subagent' "
     "AND p.source = c.source AND p.id = c.parent_id), c.key)"
 )
-_AROUND = (
-    "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
-    "AND earlier = 0 ORDER BY position {} LIMIT ?"
-)
+
+
+class _Node(NamedTuple):
+    key: int
+    id: str
+    parent_id: str | None
+    role: str | None
 
 
 class Finds(Indexable):
@@ -92,14 +95,42 @@ class Finds(Indexable):
         }
 
     def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
-        """So many messages before an entry that was found, and behind it, in their order."""
+        """So many messages before an entry that was found, and behind it, in their order.
+
+        In a tree these are the ones on its branch: those that led to it, and those that went on from it.
+        """
         if not count or not found.message or not found.conversation:
             return [], []
-        sides = []
-        for side in (_AROUND.format("<", "DESC"), _AROUND.format(">", "ASC")):
-            keys = [row[0] for row in self._rows(side, found.conversation, found.position, count)]
-            sides.append(sorted(self.found(keys).values(), key=lambda each: each.position))
-        return sides[0], sides[1]
+        shape, head = next(
+            self._rows("SELECT shape, head_id FROM conversations WHERE key = ?", found.conversation)
+        )
+        before, behind = (
+            self._on_branch(found, head, count) if shape == "tree" else self._side_by_side(found, count)
+        )
+        entries = self.found([*before, *behind])
+        return [entries[key] for key in before], [entries[key] for key in behind]
+
+    def _side_by_side(self, found: Found, count: int) -> tuple[list[int], list[int]]:
+        sql = (
+            "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
+            "AND earlier = 0 ORDER BY position {} LIMIT ?"
+        )
+        place = (found.conversation, found.position, count)
+        before = [row[0] for row in self._rows(sql.format("<", "DESC"), *place)]
+        return before[::-1], [row[0] for row in self._rows(sql.format(">", "ASC"), *place)]
+
+    def _on_branch(self, found: Found, head: str | None, count: int) -> tuple[list[int], list[int]]:
+        sql = "SELECT key, id, parent_id, role FROM timeline WHERE conversation = ? AND earlier = 0"
+        rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", found.conversation)]
+        parents = {row.id: row for row in rows}
+        shown = {row.id for row in _chain(parents, head)}
+        # Of several that follow, the one that people see goes on, else the last.
+        following = {row.parent_id: row for row in rows if row.id not in shown}
+        following |= {row.parent_id: row for row in rows if row.id in shown}
+        up = _chain(parents, found.message)[1:]
+        down = _chain({row.id: row for row in rows}, found.message, following)[1:]
+        before, behind = ([row.key for row in side if row.role is not None][:count] for side in (up, down))
+        return before[::-1], behind
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
         """The conversations that hold copies of entries, where there are any."""
@@ -124,6 +155,18 @@ class Finds(Indexable):
             yield from self._indexed_of(number, key)
         for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
             yield remembered(memory_key, msgspec.msgpack.decode(body, type=Memory))
+
+
+def _chain(
+    nodes: dict[str, _Node], start: str | None, following: dict[str | None, _Node] | None = None
+) -> list[_Node]:
+    """From an entry to its first ancestor, or on to what follows it; a circle ends it."""
+    chain: dict[str, _Node] = {}
+    node = nodes.get(start or "")
+    while node is not None and node.id not in chain:
+        chain[node.id] = node
+        node = nodes.get(node.parent_id or "") if following is None else following.get(node.id)
+    return list(chain.values())
 
 
 def _as_json(keys: Iterable[int]) -> str:
