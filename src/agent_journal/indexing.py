@@ -52,6 +52,11 @@ class Indexer:
         with store.transaction():
             store.index_is_at(last, removed)
 
+    def catch_up(self) -> None:
+        """Bring the index up to the rows, whatever was said of how far it is."""
+        self._opened()
+        self.settle()
+
     def keep(self) -> None:
         """Make lasting what the index got until something went wrong: it knows what it lacks."""
         if self._index is not None and self._given > self._index.upto:

@@ -203,7 +203,7 @@ def mend(config: Config, *, anew: bool) -> bool:
                 indexing.rebuild(kept, config)
             else:
                 with indexing.Indexer(kept, config) as indexer:
-                    indexer.settle()
+                    indexer.catch_up()
     except (AgentJournalError, OSError):
         return False
     return True

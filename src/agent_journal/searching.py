@@ -102,11 +102,18 @@ class Searching(Closing):
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = self._words().corrected(query)
         ranker = self._ranker(mode)
-        behind = self._archive.store.last_key() - self._words().upto
+        behind = self._behind()
         if behind > 0:
             ranker = _WithNewest(ranker, self._scan(self._words().upto))
         hits, has_more = self._hits(query, ranker, page)
         return Answer(hits, behind <= 0, has_more, corrections, "", max(behind, 0))
+
+    def _behind(self) -> int:
+        """How many keys the index does not know yet."""
+        last = self._archive.store.last_key()
+        if self._words().upto < last:
+            self._words().refresh()
+        return last - self._words().upto
 
     def _by_rows(self, query: Query, problem: str, page: Page) -> Answer:
         scan = self._scan(0)
@@ -207,25 +214,23 @@ class _Group:
 
 
 def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group]:
-    """Entries by conversation, best first. A copy of what stands in a better one is told there, once."""
+    """Entries by conversation, best first. A copy of what stands in a better one is told there."""
     groups: dict[int, _Group] = {}
-    first_with: dict[Any, tuple[_Group, int]] = {}
+    holders: dict[Any, int] = {}  # which family has something first
     for each in ranked:
         place = places.get(each.key)
         if place is None:
             continue
-        group, family = first_with.get(place.sameness, (None, 0)) if place.sameness is not None else (None, 0)
-        if group is not None and family != place.family:
-            if place.id not in group.copies:
-                group.copies.append(place.id)
-            continue
-        own = groups.get(place.family)
-        if own is None:
-            own = groups[place.family] = _Group(each)
-            if place.sameness is not None:
-                first_with[place.sameness] = (own, place.family)
+        holder = place.family
+        if place.sameness is not None:
+            holder = holders.setdefault(place.sameness, place.family)
+        if holder != place.family:
+            groups[holder].copies.append(place.id)
+        elif place.family in groups:
+            other = Other(place.id, place.message, place.role, place.at, each.score)
+            groups[place.family].others.append(other)
         else:
-            own.others.append(Other(place.id, place.message, place.role, place.at, each.score))
+            groups[place.family] = _Group(each)
     return list(groups.values())
 
 

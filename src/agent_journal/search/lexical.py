@@ -39,7 +39,8 @@ _TEXTS = ("text", "thinking", "tool", "output", "title")
 _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
 _SAID = ("text", "title", "thinking")
-_FEW = 5  # hits; then words are let go of
+_SENTENCE = 4  # words; who says more tells what it is about, who says less means each of them
+_FEW = 5  # hits; then words of a sentence are let go of, those of others only if nothing has all
 _LOOSE = 50  # hits with only some of the words
 _WORTH_IT = 0.4  # of the best of them, that others must reach
 _FRESH = 0.05  # how much more something counts for being new
@@ -134,6 +135,10 @@ class Index(Closing):
             opened._lent = lent
             return opened
 
+    def refresh(self) -> None:
+        """Learn up to which key it is complete by now: others may have written."""
+        self.upto = self._mark() or 0
+
     @property
     def count(self) -> int:
         """How many entries are in it, as of the last commit."""
@@ -207,9 +212,10 @@ class Index(Closing):
         return _newer_first(scored)
 
     def rank(self, query: Query, limit: int) -> list[Ranked]:
-        """The entries that match best, best first; if few have all words, those with some of them follow."""
+        """The entries that match best, best first; if hardly any has all words, those with some follow."""
         hits = self.search(query, limit=limit)
-        if len(hits) < min(limit, _FEW) and (looser := self._matcher().loosened(query)) is not None:
+        few = _FEW if len(query.wanted) >= _SENTENCE else 1
+        if len(hits) < min(limit, few) and (looser := self._matcher().loosened(query)) is not None:
             known = {hit.key for hit in hits}
             more = [hit for hit in self.search(looser, limit=min(limit, _LOOSE)) if hit.key not in known]
             hits += _below(more, hits[-1].score if hits else None)

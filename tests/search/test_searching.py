@@ -1,0 +1,288 @@
+"""Searching in a journal as it is in use: rows, index, and what a person sees of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_journal import config as configs
+from agent_journal import journal as journals
+from agent_journal.archive import open_to_write
+from agent_journal.archive.found import Found
+from agent_journal.config import Config
+from agent_journal.journal import Journal
+from agent_journal.search.query import Filters
+from agent_journal.searching import Answer
+
+LONG = "a long sentence about old lanterns that nobody says in the same words a second time"
+
+
+def said(id_: str, text: str, minute: int, role: str = "user", **more: Any) -> dict[str, Any]:
+    at = f"2026-03-01T10:{minute:02}:00Z"
+    return {
+        "type": "message",
+        "id": id_,
+        "role": role,
+        "at": at,
+        "parts": [{"type": "text", "text": text}],
+        **more,
+    }
+
+
+def did(id_: str, minute: int, *parts: dict[str, Any], role: str = "assistant") -> dict[str, Any]:
+    return {
+        "type": "message",
+        "id": id_,
+        "role": role,
+        "at": f"2026-03-01T10:{minute:02}:00Z",
+        "parts": list(parts),
+    }
+
+
+def call(name: str, kind: str, text: str) -> dict[str, Any]:
+    return {"type": "tool_call", "call_id": f"{name}1", "name": name, "kind": kind, "input": {"what": text}}
+
+
+def gave(name: str, text: str, *, failed: bool = False) -> dict[str, Any]:
+    return {"type": "tool_result", "call_id": f"{name}1", "output": text, "is_error": failed}
+
+
+def chat(id_: str, *timeline: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "type": "conversation",
+        "id": id_,
+        "source": "tea",
+        "shape": "list",
+        "timeline": list(timeline),
+        **more,
+    }
+
+
+CHATS = [
+    chat(
+        "tides",
+        said("t1", "why is the tide so high at the harbour?", 1),
+        said("t2", "because of the moon, and the harbour is narrow", 2, "assistant", model="gull-4"),
+        said("t3", "thank you", 3),
+        did("t4", 4, call("Bash", "shell", "cat tides/table.py")),
+        did("t5", 5, gave("Bash", "ConnectionError: no route to harbour", failed=True), role="tool"),
+        title="High water",
+        cwd="/home/ana/tides",
+        git_branch="main",
+    ),
+    chat(
+        "ships",
+        said("s1", "ships in the harbour", 6),
+        said("s2", LONG, 7),
+        cwd="/home/ana/ships",
+        git_branch="fix/mast",
+    ),
+    chat("copied", said("c1", LONG, 8), said("c2", "something else", 9)),
+    chat("empty"),
+]
+
+
+def keep(config: Config, folder: Path, *chats: dict[str, Any]) -> None:
+    path = folder / f"{chats[0]['id']}.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in chats), encoding="utf-8")
+    journals.import_files(config, [Found(str(path))], lambda _: None)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return configs.load(tmp_path / "home", {})
+
+
+@pytest.fixture
+def search(config: Config, tmp_path: Path) -> Iterator[Callable[..., Answer]]:
+    keep(config, tmp_path, *CHATS)
+    with Journal(config) as journal:
+
+        def search(query: str, **more: Any) -> Answer:
+            return journal.search(query, mode="lexical", **more)
+
+        yield search
+
+
+def found(answer: Answer) -> list[tuple[str, str]]:
+    return [(hit.conversation.id if hit.conversation else "", hit.entry.message) for hit in answer.hits]
+
+
+def test_the_best_of_each_conversation(search: Callable[..., Answer]) -> None:
+    answer = search("harbour")
+    assert [("ships", "s1"), ("tides", "t2")] == sorted(found(answer))
+    tides = next(hit for hit in answer.hits if hit.conversation and hit.conversation.id == "tides")
+    assert {"t1", "t5"} == {each.message for each in tides.others}
+    assert answer.is_whole
+    assert not answer.has_more
+
+
+def test_copies_are_folded(search: Callable[..., Answer]) -> None:
+    (hit,) = search('"nobody says"').hits
+    assert len(hit.copies) == 1
+    assert {"ships", "copied"} == {hit.conversation.id if hit.conversation else "", *hit.copies}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("project:ships harbour", {"ships"}),
+        ("harbour project:/HOME/ana/tides", {"tides"}),
+        ("branch:main harbour", {"tides"}),
+        ("branch:mast", {"ships"}),
+        ("-branch:main harbour", {"ships"}),
+        ("model:gull", {"tides"}),
+        ("model:gull ships", set()),
+        ("role:assistant harbour", {"tides"}),
+        ("tool:shell", {"tides"}),
+        ("tool:bash harbour", {"tides"}),
+        ("has:error", {"tides"}),
+        ("has:error moon", set()),
+        ("source:tea harbour", {"tides", "ships"}),
+        ("source:coffee harbour", set()),
+        ("title:water", {"tides"}),
+        ("title:harbour", set()),
+        ("in:title water", {"tides"}),
+        ("in:output harbour", {"tides"}),
+        ("in:call harbour", set()),
+        ("file:tides/table.py", {"tides"}),
+        ("tides/table.py:12", {"tides"}),
+        ("since:2026-03-01T10:06:00Z harbour", {"ships"}),
+        ("before:2026-03-01T10:06:00Z harbour", {"tides"}),
+        ("since:2026-04 harbour", set()),
+        ("harbour -ships", {"tides"}),
+        ("harbour moon", {"tides"}),
+        ("std::harbour", {"tides", "ships"}),
+        ("harbor", {"tides", "ships"}),
+    ],
+)
+def test_what_is_asked_for(search: Callable[..., Answer], query: str, expected: set[str]) -> None:
+    assert expected == {id_ for id_, _ in found(search(query))}
+
+
+def test_what_has_all_words_of_a_sentence_comes_first(search: Callable[..., Answer]) -> None:
+    assert ("tides", "t5") == found(search("ConnectionError: no route to harbour"))[0]
+    assert [("ships", "s1")] == found(search("which ships were in that harbour yesterday"))[:1]
+    assert [] == found(search('"which ships" were in that harbour yesterday')), "quotes are meant"
+
+
+def test_a_result_answers_for_the_tool_that_was_called(search: Callable[..., Answer]) -> None:
+    assert [("tides", "t5")] == found(search("route", filters=Filters(tools=("shell",), has_error=True)))
+
+
+def test_what_is_shown_of_a_hit(search: Callable[..., Answer]) -> None:
+    (hit,) = search("route", context=1).hits
+    assert (hit.field, hit.snippet.text) == ("output", "ConnectionError: no route to harbour")
+    assert [(20, 25)] == hit.snippet.marks
+    assert (["t4"], []) == ([each.message for each in hit.before], [each.message for each in hit.behind])
+    (hit,) = search("high water").hits
+    assert hit.field == "title"
+
+
+def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
+    answer = search("hrabour moon")
+    assert [("tides", "t2")] == found(answer)
+    assert [("hrabour", ("harbour",))] == answer.corrections
+
+
+def test_pages(search: Callable[..., Answer]) -> None:
+    first, second = search("harbour", limit=1), search("harbour", limit=1, offset=1)
+    assert first.has_more
+    assert not second.has_more
+    assert {"tides", "ships"} == {id_ for id_, _ in found(first) + found(second)}
+    assert [] == search("harbour", offset=2).hits
+
+
+def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path: Path) -> None:
+    keep(
+        config,
+        tmp_path,
+        chat("boss", said("b1", "find the lighthouse", 1)),
+        chat(
+            "helper",
+            said("h1", "the lighthouse is here", 2),
+            link={"conversation_id": "boss", "relation": "subagent"},
+        ),
+    )
+    with Journal(config) as journal:
+        (hit,) = journal.search("lighthouse", mode="lexical").hits
+    assert len(hit.others) == 1
+    assert {"boss", "helper"} == {hit.conversation.id if hit.conversation else "", hit.others[0].conversation}
+
+
+def words(config: Config) -> Path:
+    return next(config.storage.index_path.rglob("about.json")).parent
+
+
+def delete(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def damage(folder: Path) -> None:
+    (folder / "meta.json").write_bytes(b"{")
+
+
+def age(folder: Path) -> None:
+    about = folder / "about.json"
+    about.write_bytes(about.read_bytes().replace(b'"layout": ', b'"layout": 9'))
+
+
+def cut(folder: Path) -> None:
+    for path in folder.glob("*.term"):
+        data = path.read_bytes()
+        path.unlink()
+        path.write_bytes(data[:20])
+
+
+@pytest.mark.parametrize("harm", [delete, damage, age, cut])
+def test_without_an_index_rows_are_looked_through(
+    config: Config, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    keep(config, tmp_path, *CHATS)
+    harm(words(config))
+    with Journal(config) as journal:
+        answer = journal.search("harbour -ships", mode="lexical")
+        assert answer.problem
+        assert answer.is_whole
+        assert {"tides"} == {id_ for id_, _ in found(answer)}
+        assert [("tides", "t5")] == found(journal.search("tool:shell has:error route", mode="lexical"))
+        assert journals.mend(config, anew=True)
+        healed = journal.search("harbour -ships", mode="lexical")
+    assert not healed.problem
+    assert {"tides"} == {id_ for id_, _ in found(healed)}
+
+
+def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> None:
+    keep(config, tmp_path, *CHATS)
+    delete(words(config))
+    with open_to_write(config.home), Journal(config) as journal:
+        assert {"tides", "ships"} == {id_ for id_, _ in found(journal.search("harbour"))}
+        assert not journals.mend(config, anew=True)
+
+
+def test_rows_that_the_index_lacks_are_found(config: Config, tmp_path: Path) -> None:
+    keep(config, tmp_path, CHATS[0])
+    kept = {path: path.read_bytes() for path in words(config).iterdir()}
+    keep(config, tmp_path, CHATS[1])
+    delete(words(config))
+    for path, data in kept.items():
+        path.write_bytes(data)
+    with Journal(config) as journal:
+        answer = journal.search("harbour", mode="lexical")
+        assert (answer.problem, answer.behind > 0, answer.is_whole) == ("", True, False)
+        assert {"tides", "ships"} == {id_ for id_, _ in found(answer)}
+        assert journals.mend(config, anew=False)
+        assert journal.search("harbour", mode="lexical").is_whole
+
+
+def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path: Path) -> None:
+    keep(config, tmp_path, *CHATS)
+    age(words(config))
+    journals.sync(config, lambda _: [], lambda _: None)
+    with Journal(config) as journal:
+        assert not journal.search("harbour", mode="lexical").problem
