@@ -76,6 +76,8 @@ class Answer(NamedTuple):
     """Why the index could not be used, if so: the rows were looked through instead."""
     behind: int = 0
     """How many of the newest entries the index lacks."""
+    is_empty: bool = False
+    """Whether there is nothing that could be found."""
 
 
 class Searching(Closing):
@@ -88,6 +90,8 @@ class Searching(Closing):
 
     def answer(self, query: Query, mode: Mode, page: Page) -> Answer:
         """What a query finds, best first."""
+        if not self._archive.store.last_key():
+            return Answer([], is_whole=True, is_empty=True)
         try:
             return self._by_index(query, mode, page)
         except IndexDamaged as error:

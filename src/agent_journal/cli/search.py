@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.store import Found
     from agent_journal.config import Config
-    from agent_journal.journal import Journal
     from agent_journal.search.marking import Snippet
     from agent_journal.searching import Answer, Hit, Mode
     from agent_journal.terminal import Piece, Sink
@@ -111,11 +110,13 @@ def command(
                 show_json(_as_data(hit))
             else:
                 _show(hit, out(), now, with_score=with_score)
-        _tell(answer, journal, as_json=as_json)
+        if answer.hits and not as_json and out().width is not None:
+            say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
+    _tell(answer, as_json=as_json)
     _mend(answer, config)
 
 
-def _tell(answer: Answer, journal: Journal, *, as_json: bool) -> None:
+def _tell(answer: Answer, *, as_json: bool) -> None:
     """Say what must be known about an answer."""
     for typed, meant in answer.corrections:
         say(f"aj: hardly anything has {typed!r}; also looked for {', '.join(map(repr, meant))}")
@@ -124,7 +125,7 @@ def _tell(answer: Answer, journal: Journal, *, as_json: bool) -> None:
         say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
     if answer.hits or as_json:
         return
-    if next(iter(journal.conversations()), None) is None:
+    if answer.is_empty:
         say("aj: the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file")
     else:
         say("aj: nothing was found")
