@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Usage,
     )
     from agent_journal.notes import Kind, Note, Notes
+    from agent_journal.search.query import Filters
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "Conversation",
     "Event",
     "Feedback",
+    "Filters",
     "Kind",
     "Link",
     "Media",
@@ -84,7 +86,7 @@ if not TYPE_CHECKING:  # a type checker that saw this would take any name for a 
         if name in __all__:
             from importlib import import_module  # noqa: PLC0415 (only where needed)
 
-            for module in ("model", "notes", "errors", "api"):
+            for module in ("model", "notes", "errors", "api", "search.query"):
                 found = getattr(import_module(f"{__name__}.{module}"), name, None)
                 if found is not None:
                     globals()[name] = found

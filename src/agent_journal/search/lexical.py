@@ -244,6 +244,11 @@ class Index(Closing):
             set(asked) if found is None else set(self._keys_of(matcher.with_keys(found, asked), len(asked)))
         )
 
+    def words(self) -> list[tuple[str, int]]:
+        """What people and models said, word by word, with how many entries have it, most frequent first."""
+        with _reading(self.folder):
+            return self._searcher().terms_with_prefix("text", "")
+
     def check(self) -> list[str]:
         """What is wrong with its files: every checksum is computed again."""
         problems = []

@@ -1,0 +1,186 @@
+"""Measures search by words: `python bench/search.py (--corpus DIR | --journal HOME) [--times N]`.
+
+DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`; HOME is a journal that is
+there already. All is CPU time, the median of several runs, tool output included, beside FTS5 with the same
+texts in the same process. Growth is an index of every tenth conversation beside that of all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import apsw
+
+from agent_journal import config as configs
+from agent_journal.archive import open_to_read
+from agent_journal.journal import Journal
+from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.query import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
+GROWTH = 2.0
+STARTS, MORE_MS = 3, 100
+_PAGE = 20
+_TOO_SHORT = 0.5  # ms; below, what grows is noise
+_ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+class Kind(NamedTuple):
+    """A query of one kind, as it is typed here and as FTS5 takes it."""
+
+    name: str
+    text: str
+    fts: str
+
+
+def median_ms(times: int, run: Callable[[], object], clock: Callable[[], float] = time.thread_time) -> float:
+    """The median of several runs, in milliseconds."""
+    took = []
+    for _ in range(times):
+        began = clock()
+        run()
+        took.append(clock() - began)
+    return sorted(took)[times // 2] * 1000
+
+
+def entries_of(home: Path) -> Iterator[Entry]:
+    """Everything that is indexed of a journal."""
+    with open_to_read(home) as kept:
+        yield from cast("Iterable[Entry]", kept.store.indexed_since(0))
+
+
+def kinds(index: Index) -> list[Kind]:
+    """A query of each kind, made of words that the texts have."""
+    counted = [(word, count) for word, count in index.words() if word.isalpha()]
+    common = [word for word, _ in counted[:20]]
+    telling = [word for word, _ in counted[60:200]]
+    rare = next(word for word, count in counted if count <= 5 and len(word) > 5)  # noqa: PLR2004
+    three = telling[0:3]
+    phrase = [common[0], telling[1]]
+    prefix = telling[10][:4]
+    return [
+        Kind("rare", rare, rare),
+        Kind("common", common[0], common[0]),
+        Kind("three", " ".join(three), " AND ".join(three)),
+        Kind("phrase", f'"{" ".join(phrase)}"', f'"{" ".join(phrase)}"'),
+        Kind("prefix", f"{prefix}*", f"{prefix}*"),
+    ]
+
+
+def fts5(path: Path, entries: Iterable[Entry]) -> apsw.Connection:
+    """The same texts in the full-text index that SQLite has."""
+    table = apsw.Connection(str(path))
+    table.execute("CREATE VIRTUAL TABLE words USING fts5(said, thinking, tool, output, title, content='')")
+    with table:
+        table.executemany(
+            "INSERT INTO words (rowid, said, thinking, tool, output, title) VALUES (?, ?, ?, ?, ?, ?)",
+            ((entry.key, *map(_sound, entry[7:12])) for entry in entries),
+        )
+    return table
+
+
+def _sound(text: object) -> str:
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def index_of(folder: Path, entries: Iterable[Entry]) -> Index:
+    """A new index of entries."""
+    index = Index.open(folder)
+    last = 0
+    for entry in entries:
+        index.add([entry])
+        last = max(last, entry.key)
+    index.commit(last)
+    index.close()
+    return Index.open(folder, make=False)
+
+
+def in_process(home: Path, work: Path, times: int) -> Iterator[str]:
+    """Each kind of query: ranking, a whole answer, FTS5, and an index a tenth of the size."""
+    config = configs.load(home, {})
+    index = Index.open(config.storage.index_path, make=False)
+    table = fts5(work / "fts5.db", entries_of(home))
+    tenth = index_of(work / "tenth", (each for each in entries_of(home) if each.conversation % 10 == 0))
+    yield f"{index.count:,} entries, a tenth has {tenth.count:,}; ms of CPU, the median of {times}"
+    yield f"{'query':8}{'ranked':>9}{'limit':>7}{'answer':>9}{'FTS5':>9}{'tenth':>9}{'x 10':>7}"
+    sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+    with Journal(config) as journal:
+        for kind in kinds(index):
+            runs: list[Callable[[Kind], object]] = [
+                lambda kind: index.rank(parse(kind.text), _PAGE),
+                lambda kind: journal.search(kind.text, _PAGE, mode="lexical"),
+                lambda kind: list(table.execute(sql, (kind.fts, _PAGE))),
+                lambda kind: tenth.rank(parse(kind.text), _PAGE),
+            ]
+            ranked, answer, beside, small = (median_ms(times, partial(run, kind)) for run in runs)
+            limit = LIMITS[kind.name]
+            told = "ok" if ranked <= limit else "OVER"
+            grown = "ok" if ranked <= GROWTH * max(small, _TOO_SHORT) else "OVER"
+            yield (
+                f"{kind.name:8}{ranked:9.2f}{limit:7}{answer:9.2f}{beside:9.2f}{small:9.2f}"
+                f"{ranked / small:7.1f}  {told}, growth {grown}   {kind.text}"
+            )
+
+
+def from_the_shell(home: Path, times: int) -> Iterator[str]:
+    """`aj search` beside the start of Python with SQLite."""
+
+    def run(*command: str) -> float:
+        clock = lambda: sum(os.times()[2:4])  # noqa: E731
+        every = lambda: subprocess.run(  # noqa: E731
+            [sys.executable, *command], env=_ENVIRON, stdout=subprocess.DEVNULL, check=True
+        )
+        every()
+        return median_ms(times, every, clock)
+
+    start = run("-c", "import sqlite3")
+    limit = STARTS * start + MORE_MS
+    for words in ("error", "error function return", '"the function"'):
+        took = run("-m", "agent_journal", "--home", str(home), "search", "--mode", "lexical", words)
+        told = "ok" if took <= limit else "OVER"
+        allowed = f"at most {limit:.0f} ({STARTS} x {start:.0f} + {MORE_MS})"
+        yield f"aj search {words:24}{took:7.0f} ms, {allowed}  {told}"
+
+
+def imported(corpus: Path, work: Path) -> Path:
+    """A journal with a corpus in it."""
+    home = work / "journal"
+    environ = {**_ENVIRON, "HOME": str(corpus / "home")}
+    aj = [sys.executable, "-m", "agent_journal", "--home", str(home)]
+    for command in (["sync"], ["import", str(corpus / "chatgpt-export")]):
+        subprocess.run([*aj, *command], env=environ, stdout=subprocess.DEVNULL, check=True)
+    return home
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--corpus", type=Path)
+    given.add_argument("--journal", type=Path)
+    parser.add_argument("--times", type=int, default=21)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        home = arguments.journal or imported(arguments.corpus, work)
+        for line in in_process(home, work, arguments.times):
+            print(line, flush=True)
+        for line in from_the_shell(home, max(5, arguments.times // 2)):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
