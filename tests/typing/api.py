@@ -49,3 +49,9 @@ with agent_journal.open_archive("journal") as journal:
     assert_type(journal.memories(), Iterator[Memory])
     assert_type([each.id for each in journal.conversations()], list[str])
     assert_type([hit.score for hit in journal.search("words").hits], list[float])
+    answer = journal.search("words", 5, 10, 1, mode="lexical", filters=agent_journal.Filters(roles=("user",)))
+    assert_type(answer.has_more, bool)
+    assert_type([hit.snippet.marks for hit in answer.hits], list[list[tuple[int, int]]])
+    assert_type([each.message for hit in answer.hits for each in hit.others], list[str])
+    assert_type([each.meant for each in answer.corrections], list[tuple[str, ...]])
+    journal.search("words", mode="by heart")  # type: ignore[arg-type]
