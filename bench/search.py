@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -133,16 +134,20 @@ def in_process(home: Path, work: Path, times: int) -> Iterator[str]:
             )
 
 
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def from_the_shell(home: Path, times: int) -> Iterator[str]:
     """`aj search` beside the start of Python with SQLite."""
 
     def run(*command: str) -> float:
-        clock = lambda: sum(os.times()[2:4])  # noqa: E731
-        every = lambda: subprocess.run(  # noqa: E731
-            [sys.executable, *command], env=_ENVIRON, stdout=subprocess.DEVNULL, check=True
-        )
-        every()
-        return median_ms(times, every, clock)
+        def start() -> None:
+            subprocess.run([sys.executable, *command], env=_ENVIRON, stdout=subprocess.DEVNULL, check=True)
+
+        start()
+        return median_ms(times, start, _cpu_of_children)
 
     start = run("-c", "import sqlite3")
     limit = STARTS * start + MORE_MS
