@@ -27,6 +27,7 @@ _BLOCK = 1 << 20
 _HELD_BYTES = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
+_DATABASE = b"SQLite format 3\0"
 # What operating systems and version control leave beside people's files.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
 
@@ -434,7 +435,11 @@ def opened(source: Source) -> Source:
 def _held(file: File) -> File:
     with file.open() as stream:
         size = os.fstat(stream.fileno()).st_size
-        return file if size > _HELD_BYTES else Held(file, stream.read())
+        if size > _HELD_BYTES:
+            return file
+        data = stream.read()
+    # A database is read together with what lies beside it, and both must be of one moment.
+    return file if data.startswith(_DATABASE) else Held(file, data)
 
 
 def _first_bytes(file: Source) -> bytes:

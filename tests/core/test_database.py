@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -127,3 +128,17 @@ def test_a_file_that_never_rests_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(File, "open", touched)
     with pytest.raises(UnreadableSource, match="changes all the time"), database.opened(File(str(path))):
         pass
+
+
+def test_a_small_database_that_changes_after_a_first_look_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with closing(apsw.Connection(str(path))) as program:
+        program.pragma("journal_mode", "wal")
+        program.execute("CREATE TABLE t (x)")
+        source = open_source(str(path))
+        program.executemany("INSERT INTO t VALUES (?)", [("x" * 3_000,)] * 50)
+        program.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        program.execute("INSERT INTO t VALUES ('last')")  # its log begins anew
+        with database.opened(source) as opened:
+            assert [(51,)] == list(opened.rows("SELECT count(*) FROM t"))
+            assert [("ok",)] == list(opened.rows("PRAGMA integrity_check"))
