@@ -141,6 +141,11 @@ class Lab:
             found += [Problem(*each) for each in indexing.fit(archive, self.config).problems]
         assert not found, found[:5]
 
+    def index_is_behind(self) -> bool:
+        """Whether something is in the rows and not yet found."""
+        with open_to_read(self.journal) as archive:
+            return bool(indexing.fit(archive, self.config).behind)
+
     def synced(self) -> list[Result]:
         """The same as `aj sync`, here; what became of each file."""
         infos = [reader.INFO for reader in readers.discover().values()]
