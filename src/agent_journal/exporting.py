@@ -44,9 +44,10 @@ def found(journal: Journal, query: str, wanted: Filter | None, most: int | None)
     limit = _HITS
     while True:
         # By meaning everything is found sooner or later, only further down.
-        hits = journal.search(query, limit, mode="lexical").hits
-        listed = [hit.conversation for hit in hits if hit.conversation is not None]
-        chosen = {each.key: each for each in listed if allowed is None or each.key in allowed}
+        hits = journal.search(query, limit, mode="lexical", strict=True).hits
+        keys = [key for hit in hits for key in (hit.entry.conversation, *(other.key for other in hit.others))]
+        listed = {key: journal.listed(key) for key in keys if allowed is None or key in allowed}
+        chosen = {key: each for key, each in listed.items() if each is not None}
         if len(hits) < limit or (most is not None and len(chosen) >= most):
             return [*chosen.values()][:most]
         limit *= _MORE

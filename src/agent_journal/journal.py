@@ -254,6 +254,10 @@ class Journal(Closing):
         """The conversation that a person means by an id or the beginning of one, as lists have it."""
         return self._archive.one(name)
 
+    def listed(self, key: int) -> Listed | None:
+        """A conversation by its key in this journal, as lists show it."""
+        return self._archive.store.listed(key)
+
     def children(self, listed: Listed) -> list[Listed]:
         """Conversations that came out of one."""
         return self._archive.store.children(listed.key)
@@ -292,13 +296,15 @@ class Journal(Closing):
         *,
         mode: Mode | None = None,
         filters: Filters | None = None,
+        strict: bool = False,
     ) -> Answer:
         """What is sought, by conversation, best first, each with so many messages around the best hit.
 
         A text is read as `docs/search.md` says; no text is an error. `filters` hold beside those in it.
         `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None is what the
-        configuration says. An index that cannot be used is no error either: the newest rows are looked
-        through then, and the answer says so (`problem`); `mend` makes the index again.
+        configuration says. With `strict` no word is taken for another that may have been meant, and none is
+        let go of if hardly anything has all of them. An index that cannot be used is no error either: the
+        newest rows are looked through then, and the answer says so (`problem`); `mend` makes it again.
         """
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415
 
@@ -306,6 +312,7 @@ class Journal(Closing):
             query = parse(query, filters or Filters(), time.time())
         elif filters is not None:
             query = query._replace(filters=query.filters + filters)
+        query = query._replace(strict=strict or query.strict)
         mode = mode or self._config.search.default_mode
         return self._searching.answer(query, mode, Page(limit, offset, context))
 

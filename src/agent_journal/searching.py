@@ -43,6 +43,8 @@ class Other(NamedTuple):
     role: str
     at: str | None
     score: float
+    key: int
+    """Of the conversation, in this journal."""
 
 
 class Hit(NamedTuple):
@@ -104,7 +106,7 @@ class Searching(Closing):
             self._index.close()
 
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
-        query, corrections = self._words().corrected(query)
+        query, corrections = (query, []) if query.strict else self._words().corrected(query)
         ranker = self._ranker(mode)
         behind = self._behind()
         if behind > 0:
@@ -231,7 +233,7 @@ def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group
         if holder != place.family:
             groups[holder].copies.append(place.id)
         elif place.family in groups:
-            other = Other(place.id, place.message, place.role, place.at, each.score)
+            other = Other(place.id, place.message, place.role, place.at, each.score, place.conversation)
             groups[place.family].others.append(other)
         else:
             groups[place.family] = _Group(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.marking import Marker
 from agent_journal.search.query import Filters, Query, Term, parse
+from agent_journal.search.scanning import Scan
 
 TEXTS = [
     "when to retry a request: parseHttpHeader(text) in src/http/header.py",
     "私は東京大学に行きました test",
     "NUL \0 and \ud800 and AND OR NOT text:word [a TO b] (c) ^2 ~1 /re/ \\ {} <>",
 ]
+
+ENTRIES = [Entry(key, 1, "user", "one", "/p", "m", key, text=text) for key, text in enumerate(TEXTS, 1)]
 
 HOSTILE = [
     "",
@@ -70,20 +75,33 @@ HOSTILE = [
     "aB" * 100_000,
     "a*b* " * 1000,
     "_" * 100_000,
+    " ".join(f"{letter}*" for letter in "abcdefghijklmnopqrstuvwxyz") * 4,
+    "source:" * 5000,
+    "source:a," * 5000,
+    "-source:x project: model:, role:tool in:text,tool,title has:error since:1 until:9999-99-99",
+    'title:"' * 1000,
+    "since:0000-00-00 until:99999999999y before:-1d after:1e9",
+    'project:"../../etc/passwd" branch:\0 tool:\ud800',
+    "\n".join(f'  File "/x/{number}.py", line {number}, in f' for number in range(2000)),
+    "aaaaaaaaaa " + "recieve" * 500,
+    "zzzzzzzz yyyyyyyy xxxxxxxx wwwwwwww vvvvvvvv uuuuuuuu tttttttt ssssssss rrrrrrrr",
 ]
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     index = Index.open(Path(tmp_path_factory.mktemp("hostile")) / "words")
-    index.add(Entry(key, 1, "user", "one", "/p", "m", key, text=text) for key, text in enumerate(TEXTS, 1))
+    index.add(ENTRIES)
     index.commit(len(TEXTS))
     return index
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile(index: Index, text: str) -> None:
-    index.search(parse(text), limit=10)
+    query, _ = index.corrected(parse(text, now=1e9))
+    index.rank(query, 10)
+    Marker(query).snippet([("text", text) for text in TEXTS])
+    assert Scan(lambda: ENTRIES).rank(query, 10) is not None
     index.search(parse(text, Filters(sources=(text,), fields=("tool", text))), limit=10)
 
 
@@ -107,14 +125,37 @@ WORDS = [
     "OR",
     "text:",
     "TO",
+    "source:one",
+    "-role:user",
+    "since:2d",
+    "title:",
+    "has:error",
+    "requst",
 ]
 PIECES = st.sampled_from([*WORDS, *" \"-*:/_()[]^~\\{}\n'1"])
 
 
 @given(st.lists(PIECES, max_size=30).map("".join))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_any_grammar(index: Index, text: str) -> None:
-    assert len(index.search(parse(text), limit=10)) <= len(TEXTS)
+    everything_takes(index, text)
+
+
+def everything_takes(index: Index, text: str) -> None:
+    """Index, snippets and rows make something of a text, and agree on what must not be found."""
+    query, _ = index.corrected(parse(text, now=1e9))
+    found = {each.key for each in index.rank(query, 10)}
+    assert found <= set(range(1, len(TEXTS) + 1))
+    Marker(query).snippet(("text", each) for each in TEXTS)
+    scanned = {each.key for each in Scan(lambda: ENTRIES).rank(query._replace(wanted=()), 10)}
+    assert found <= scanned or scanned == set()
+
+
+@pytest.mark.skipif("AJ_FUZZ" not in os.environ, reason="takes minutes; AJ_FUZZ=1 runs it")
+@given(st.lists(PIECES | st.text(max_size=5), max_size=80).map("".join))
+@settings(deadline=None, max_examples=20_000)
+def test_any_grammar_for_long(index: Index, text: str) -> None:
+    everything_takes(index, text)
 
 
 TERMS = st.builds(Term, st.text(), quoted=st.booleans(), prefix=st.booleans())

@@ -189,6 +189,12 @@ def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
     assert [("hrabour", ("harbour",))] == answer.corrections
 
 
+def test_all_words_as_they_were_typed(search: Callable[..., Answer]) -> None:
+    assert [] == search("hrabour", strict=True).hits
+    assert [] == search("harbour nowhere", strict=True).hits
+    assert [("tides", "t2")] == found(search("harbour moon", strict=True))
+
+
 def test_pages(search: Callable[..., Answer]) -> None:
     first, second = search("harbour", limit=1), search("harbour", limit=1, offset=1)
     assert first.has_more

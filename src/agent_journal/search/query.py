@@ -92,6 +92,7 @@ class Query(NamedTuple):
     filters: Filters = _NO_FILTERS
     enough: int | None = None  # so many groups at least, where not all must be found
     excluded: Filters = _NO_FILTERS  # what a hit must not be
+    strict: bool = False  # whether no word may be taken for another, or let go of
 
     @property
     def meaning(self) -> str:
