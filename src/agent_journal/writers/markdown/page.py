@@ -42,7 +42,7 @@ def page(item: Item, page: Page, out: IO[bytes]) -> None:
 
 
 def _memory(memory: Memory, page: Page) -> Iterator[str]:
-    yield f'# <a id="{page.facts.name}"></a>{inline(page.facts.title)}'
+    yield _title(page)
     told = {
         "Memory": inline(memory.kind),
         "Source": inline(page.run.titles.get(memory.source, memory.source)),
@@ -55,7 +55,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
 
 
 def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
-    yield f'# <a id="{page.facts.name}"></a>{inline(page.facts.title)}'
+    yield _title(page)
     yield _facts(_about(conversation, page))
     for summary in conversation.summaries:
         told = f"Summary, {summary.kind.replace('_', ' ')} {short(summary.at)}".rstrip()
@@ -72,6 +72,12 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for feedback in conversation.feedback:
         about = f" of {code(feedback.message_id)}" if feedback.message_id else ""
         yield f"**Feedback{about}:** {feedback.rating or ''} {inline(feedback.text or '')}".rstrip()
+
+
+def _title(page: Page) -> str:
+    # In one document others may link to it; a page of its own is linked to as a whole.
+    anchor = f'<a id="{page.facts.name}"></a>' if page.index is None else ""
+    return f"# {anchor}{inline(page.facts.title)}"
 
 
 def _facts(told: dict[str, str]) -> str:
@@ -136,16 +142,13 @@ class _Reading:
         self._models: dict[str | None, str] = {None: ""}
 
     def blocks(self, entries: list[Entry]) -> Iterator[str]:
-        """The blocks of Markdown that entries make."""
+        """The blocks of Markdown that entries make; what merely happened is told at the end."""
         events: list[Event] = []
         for each in turns(entries):
             if isinstance(each, Event):
                 events.append(each)
-                continue
-            if events:
-                yield from _happened(events)
-                events = []
-            yield from self._turn(each)
+            else:
+                yield from self._turn(each)
         if events:
             yield from _happened(events)
 
