@@ -1,0 +1,68 @@
+"""Blocks of text that keep their form: code, what a program printed, values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent_journal import telling, tree
+from agent_journal.writers.html.diffs import diff, is_diff
+from agent_journal.writers.html.markup import Markup, element
+from agent_journal.writers.html.terminal import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MARKS = re.compile(r"\*\*|`+|^#+ ")
+_SUFFIX = re.compile(r"\.([A-Za-z0-9+#]{1,12})\Z")
+
+
+def block(shown: str, language: str | None = None) -> Markup:
+    """Text in its form; its language, if one is known, is told and coloured by the page."""
+    return element("pre", {"data-lang": language} if language else {}, element("code", "", shown))
+
+
+def printed(output: str) -> Markup:
+    """What a program printed on a terminal."""
+    return element("pre", "terminal", screen(output))
+
+
+def answered(output: str, language: str | None) -> Markup:
+    """What a tool answered, in the form that it seems to have."""
+    if is_diff(output):
+        return diff(output)
+    if "\x1b[" in output:
+        return printed(output)
+    if language is None and output[:1] in {"{", "["} and output.rstrip()[-1:] in {"}", "]"}:
+        language = "json"
+    return block(output, language)
+
+
+def value(told: Any) -> Markup:
+    """A value of any kind: text as it is, anything else as JSON."""
+    if isinstance(told, str):
+        return answered(told, None)
+    try:
+        made = msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
+    except (RecursionError, msgspec.EncodeError, msgspec.DecodeError, UnicodeError, TypeError, OverflowError):
+        made = telling.compact(told)
+    return block(made, "json")
+
+
+def language_of(path: Any) -> str | None:
+    """The language of a file, by its name."""
+    found = _SUFFIX.search(path) if isinstance(path, str) else None
+    return found[1].lower() if found else None
+
+
+def words_of(texts: Iterable[str]) -> str:
+    """The first words of texts, without the marks of Markdown; nothing if they say nothing."""
+    return _MARKS.sub("", tree.title_from(texts) or "")
+
+
+def first_line(said: str, most: int = 160) -> str:
+    """The first line that says something, cut if it is long."""
+    line = said.lstrip()[: 4 * most].partition("\n")[0].rstrip()
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -1,0 +1,63 @@
+// What the index does beyond being read: search and colours. Nothing here makes markup of text.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const $ = (id) => document.getElementById(id);
+  root.classList.add("scripted");
+
+  const themes = ["auto", "dark", "light"];
+  $("theme").addEventListener("click", () => {
+    root.dataset.theme = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
+  });
+
+  // Words are in order; those that begin alike follow each other.
+  const { pages, words, places } = JSON.parse($("words").textContent);
+  function pagesWith(begin) {
+    let low = 0, high = words.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (words[middle] < begin) low = middle + 1;
+      else high = middle;
+    }
+    const found = new Set();
+    for (; low < words.length && words[low].startsWith(begin); low++) {
+      let place = 0;
+      for (const step of places[low].split(" ")) found.add(pages[(place += Number(step))]);
+    }
+    return found;
+  }
+
+  const items = [...document.querySelectorAll(".entry")];
+  const texts = items.map((item) => item.querySelector(".item").textContent.toLowerCase());
+  function search() {
+    const wanted = $("find").value.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+    const found = wanted.map(pagesWith);
+    let shown = 0;
+    items.forEach((item, place) => {
+      const is = wanted.every((word, i) => found[i].has(item.id) || texts[place].includes(word));
+      item.classList.toggle("other", !is);
+      shown += is;
+    });
+    // What stands above something that is shown is shown with it.
+    for (const item of items) item.hidden = item.classList.contains("other") && !item.querySelector(".entry:not(.other)");
+    for (const group of document.querySelectorAll(".date, .project")) group.hidden = !group.querySelector(".entry:not([hidden])");
+    $("found").textContent = wanted.length ? (shown === 1 ? "1 conversation" : `${shown} conversations`) : "";
+  }
+  let typing = 0;
+  $("find").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(search, 80); });
+  $("find").form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(typing);
+    search();
+    const first = document.querySelector(".entry:not([hidden]):not(.other) a");
+    if (first) first.focus();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      $("find").focus();
+      $("find").select();
+    }
+  });
+})();

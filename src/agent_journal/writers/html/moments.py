@@ -1,0 +1,23 @@
+"""Moments on a web page: short, with the whole moment for who looks closer and for machines."""
+
+from __future__ import annotations
+
+from agent_journal.writers import _moments
+from agent_journal.writers.html.markup import NOTHING, Markup, element
+
+
+def clock(at: str | None) -> Markup:
+    """`10:05`; what is no moment as it is."""
+    return _shown(at, _moments.clock(at))
+
+
+def span(first: str | None, last: str | None) -> Markup:
+    """From one moment to another, without what both have in common."""
+    told = _moments.span(first, last)
+    return element("span", "", f"{told} UTC") if told else _shown(first or last, "")
+
+
+def _shown(at: str | None, short: str) -> Markup:
+    if not at:
+        return NOTHING
+    return element("time", {"datetime": at, "title": at}, short) if short else element("span", "", at)

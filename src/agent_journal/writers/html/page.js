@@ -1,0 +1,260 @@
+// What a page does beyond being read: search, keys, folding, colours. Nothing here makes markup of text.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const $ = (id) => document.getElementById(id);
+  const main = $("start");
+  root.classList.add("scripted");
+
+  // Colours: as the system has them, dark, light.
+  const themes = ["auto", "dark", "light"];
+  function nextTheme() {
+    root.dataset.theme = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
+  }
+
+  // Folding.
+  function unfoldAround(node) {
+    for (let at = node.parentElement; at; at = at.parentElement)
+      if (at.tagName === "DETAILS") at.open = true;
+  }
+  function setAll(scope, open) {
+    for (const each of scope.querySelectorAll("details")) each.open = open;
+  }
+  function toggleAll() {
+    const open = $("unfold").getAttribute("aria-pressed") !== "true";
+    $("unfold").setAttribute("aria-pressed", String(open));
+    $("unfold").textContent = open ? "Fold all" : "Unfold all";
+    const kept = current && current.getBoundingClientRect().top;
+    setAll(main, open);
+    if (current) window.scrollBy(0, current.getBoundingClientRect().top - kept);
+  }
+
+  // Going from message to message.
+  let current = null;
+  function mark(turn, quietly) {
+    if (current) current.classList.remove("current");
+    current = turn;
+    if (!turn) return;
+    turn.classList.add("current");
+    unfoldAround(turn);
+    if (!quietly) turn.scrollIntoView({ block: "start" });
+  }
+  function inView() {
+    const edge = 80;
+    for (const x of [0.5, 0.6, 0.4]) {
+      const at = document.elementFromPoint(main.getBoundingClientRect().left + main.clientWidth * x, edge + 20);
+      const turn = at && at.closest(".turn");
+      if (turn) return turn;
+    }
+    return null;
+  }
+  const lists = new Map();
+  function step(selector, way) {
+    if (!lists.has(selector)) lists.set(selector, [...main.querySelectorAll(selector)]);
+    const turns = lists.get(selector);
+    const from = current || inView();
+    if (!from) return turns.length && mark(turns[0]);
+    const place = after(turns, from);
+    const found = turns[way > 0 ? place : place - (turns[place - 1] === from ? 2 : 1)];
+    if (found) mark(found);
+  }
+  // How many of some elements, which are in order, come before another one, are it, or hold it.
+  function after(elements, other) {
+    let low = 0, high = elements.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const each = elements[middle];
+      if (each === other || each.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Search: first which messages match, a slice at a time; what matches within one when it is shown.
+  const marks = window.Highlight && CSS.highlights ? CSS.highlights : null;
+  let query = "", hits = [], at = -1, searching = 0;
+  function search() {
+    const wanted = $("find").value.trim().toLowerCase();
+    if (wanted === query) return;
+    query = wanted;
+    hits = [];
+    at = -1;
+    if (marks) marks.delete("hit");
+    const mine = ++searching;
+    if (!query) return tell();
+    const places = main.querySelectorAll(".turn, .about");
+    let place = 0;
+    const go = () => {
+      if (mine !== searching) return;
+      const until = performance.now() + 12;
+      while (place < places.length && performance.now() < until) {
+        const turn = places[place++];
+        if (turn.textContent.toLowerCase().includes(query)) hits.push(turn);
+      }
+      tell(place < places.length);
+      if (place < places.length) setTimeout(go);
+      else if (hits.length) show(0);
+    };
+    go();
+  }
+  function tell(more) {
+    const found = hits.length === 1 ? "1 match" : `${hits.length} matches`;
+    $("found").textContent = !query ? "" : more ? "…" : at < 0 ? found : `${at + 1} of ${hits.length}`;
+  }
+  function show(place) {
+    if (!hits.length) return;
+    at = (place + hits.length) % hits.length;
+    const ranges = matches(hits[at]);
+    if (ranges.length) unfoldAround(ranges[0].startContainer);
+    mark(hits[at].closest(".turn"), true);
+    if (marks) marks.set("hit", new Highlight(...ranges));
+    const target = ranges.length ? ranges[0].startContainer.parentElement : hits[at];
+    target.scrollIntoView({ block: "center" });
+    tell();
+  }
+  function matches(turn) {
+    const found = [];
+    const texts = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode() && found.length < 500) {
+      const text = texts.currentNode.data.toLowerCase();
+      // Where lower case is longer than the text, places in both differ.
+      if (text.length !== texts.currentNode.data.length) continue;
+      for (let i = text.indexOf(query); i >= 0; i = text.indexOf(query, i + query.length)) {
+        const range = new Range();
+        range.setStart(texts.currentNode, i);
+        range.setEnd(texts.currentNode, i + query.length);
+        found.push(range);
+      }
+    }
+    return found;
+  }
+
+  // Syntax colours: ranges over the text as it stands, for blocks that come into view.
+  const KEYWORDS =
+    "abstract|and|as|assert|async|await|break|case|catch|class|const|constexpr|continue|def|default|defer|del|" +
+    "delete|do|done|echo|elif|else|elsif|enum|esac|except|export|extends|extern|false|False|fi|final|finally|fn|" +
+    "for|foreach|from|func|function|go|goto|if|impl|implements|import|in|include|instanceof|interface|is|lambda|let|" +
+    "local|match|module|mut|namespace|new|nil|None|not|null|of|or|override|package|pass|private|protected|pub|" +
+    "public|raise|readonly|require|return|self|sizeof|static|struct|super|switch|template|then|this|" +
+    "throw|throws|trait|true|True|try|type|typeof|union|unless|unsafe|until|use|using|var|virtual|void|where|while|with|yield|" +
+    "SELECT|FROM|WHERE|INSERT|INTO|UPDATE|DELETE|CREATE|TABLE|ALTER|DROP|JOIN|LEFT|INNER|ON|GROUP|ORDER|BY|LIMIT|VALUES|SET|AND|OR|NOT|NULL|AS";
+  const HASH = /^(py|python|sh|bash|zsh|shell|console|fish|rb|ruby|ya?ml|toml|ini|r|pl|perl|make|makefile|dockerfile|conf|cfg|tf|nix|elixir|ex|exs|jl|julia|ps1|powershell|graphql)$/;
+  const DASHES = /^(sql|lua|hs|haskell|ada|elm)$/;
+  const PLAIN = /^(text|txt|plain|plaintext|md|markdown|log|output|csv|diff|patch|$)/;
+  const grammars = new Map();
+  function grammar(language) {
+    if (PLAIN.test(language)) return null;
+    const comment = HASH.test(language) ? "(?<=^|\\s)#.*" : DASHES.test(language) ? "--.*" : "//.*|/\\*[^]*?\\*/|<!--[^]*?-->";
+    return new RegExp(
+      `(?<comment>${comment})` +
+      "|(?<string>\"\"\"[^]*?\"\"\"|'''[^]*?'''|\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`)" +
+      "|(?<number>\\b(?:0x[\\da-f_]+|\\d[\\d_]*(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b)" +
+      `|(?<word>\\b(?:${KEYWORDS})\\b)` +
+      "|(?<called>[A-Za-z_]\\w*(?=\\())", "gm");
+  }
+  function colour(block) {
+    const language = (block.dataset.lang || "").split(/\s/)[0].toLowerCase();
+    if (!grammars.has(language)) grammars.set(language, grammar(language));
+    const pattern = grammars.get(language);
+    if (!pattern || block.textContent.length > 200000) return;
+    const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      for (const match of node.data.matchAll(pattern)) {
+        const kind = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
+        const range = new StaticRange({ startContainer: node, startOffset: match.index, endContainer: node, endOffset: match.index + match[0].length });
+        colours[kind].add(range);
+      }
+    }
+  }
+  const colours = {};
+  if (marks) {
+    for (const kind of ["comment", "string", "number", "word", "called"]) marks.set(kind, (colours[kind] = new Highlight()));
+    const seen = new IntersectionObserver((entries) => {
+      for (const entry of entries)
+        if (entry.isIntersecting) {
+          seen.unobserve(entry.target);
+          colour(entry.target);
+        }
+    }, { rootMargin: "200px" });
+    for (const block of main.querySelectorAll("pre[data-lang]")) seen.observe(block);
+  }
+
+  // Where one is, in the contents.
+  const links = [...$("contents").querySelectorAll("a")];
+  const targets = links.map((link) => $(link.hash.slice(1)));
+  let here = null, waiting = 0;
+  function locate() {
+    waiting = 0;
+    const turn = inView();
+    if (!turn) return;
+    const link = links[after(targets, turn) - 1];
+    if (!link || link === here) return;
+    if (here) here.removeAttribute("aria-current");
+    here = link;
+    link.setAttribute("aria-current", "location");
+    const list = $("contents");
+    if (getComputedStyle(list).position === "sticky") {
+      const box = link.getBoundingClientRect(), frame = list.getBoundingClientRect();
+      if (box.top < frame.top + 40 || box.bottom > frame.bottom - 40) list.scrollTop += box.top - frame.top - frame.height / 3;
+    }
+  }
+  addEventListener("scroll", () => { waiting = waiting || setTimeout(locate, 120); }, { passive: true });
+  locate();
+
+  function follow() {
+    const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    unfoldAround(target);
+    for (const each of target.querySelectorAll(":scope > details.aside")) each.open = true;
+    if (target.matches(".turn")) mark(target, true);
+    target.scrollIntoView({ block: "start" });
+  }
+  addEventListener("hashchange", follow);
+  if (location.hash) follow();
+
+  const keys = {
+    j: () => step(".turn", 1),
+    k: () => step(".turn", -1),
+    n: () => step(".turn.user:has(> .prose)", 1),
+    p: () => step(".turn.user:has(> .prose)", -1),
+    o: () => {
+      const turn = current || inView();
+      const all = turn ? [...turn.querySelectorAll("details")] : [];
+      const open = all.some((each) => !each.open);
+      for (const each of all) each.open = open;
+    },
+    e: toggleAll,
+    t: nextTheme,
+    g: () => { mark(null); scrollTo(0, 0); },
+    G: () => { mark(null); scrollTo(0, document.body.scrollHeight); },
+    "/": () => { $("find").focus(); $("find").select(); },
+    "?": () => $("help").showModal(),
+  };
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.matches("input, textarea, select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if ($("help").open || !Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+
+  let typing = 0;
+  $("find").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(search, 150); });
+  $("find").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    clearTimeout(typing);
+    if ($("find").value.trim().toLowerCase() !== query) search();
+    else show(at + (event.shiftKey ? -1 : 1));
+  });
+  $("find").form.addEventListener("submit", (event) => event.preventDefault());
+  $("next").addEventListener("click", () => show(at + 1));
+  $("previous").addEventListener("click", () => show(at - 1));
+  $("unfold").addEventListener("click", toggleAll);
+  $("theme").addEventListener("click", nextTheme);
+  $("keys").addEventListener("click", keys["?"]);
+})();

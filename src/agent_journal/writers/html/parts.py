@@ -1,0 +1,141 @@
+"""The parts of a message: what was said and thought, code, pictures and files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from agent_journal import telling
+from agent_journal.amounts import count, size
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.writers._turns import Done
+from agent_journal.writers.html import tools
+from agent_journal.writers.html.blocks import block, first_line, language_of, value
+from agent_journal.writers.html.markup import NOTHING, Markup, element, image, is_web, joined, link
+from agent_journal.writers.html.prose import prose
+
+if TYPE_CHECKING:
+    from agent_journal.model import Citation, Part
+    from agent_journal.writers._pages import Page
+
+
+class Anchors:
+    """The names of messages within a page; of several that have one id, each has a name of its own."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._used: Counter[str] = Counter()
+
+    def of(self, message_id: str) -> str:
+        """The name of the next message that has this id. Links lead to the first."""
+        anchor = self._page.anchor(message_id)
+        self._used[anchor] += 1
+        return anchor if self._used[anchor] == 1 else f"{anchor}-{self._used[anchor]}"
+
+
+class Parts:
+    """How the parts of one page are shown."""
+
+    def __init__(self, page: Page, anchors: Anchors) -> None:
+        self._page = page
+        self._anchors = anchors
+        self._answered: set[str] = set()
+        self.left_out = 0
+        """How many files there were whose bytes have no place on a page."""
+
+    def of(self, part: Part | Done) -> Markup:
+        """A part, or a call with its result."""
+        match part:
+            case Done():
+                return tools.done(part, self._anchor_of(part), self.of)
+            case Text():
+                return joined([prose(part.text), _sources(part.citations)])
+            case Reasoning():
+                return _thought(part)
+            case Code():
+                return _code(part)
+            case Media():
+                return self._media(part)
+            case ToolCall():
+                return tools.done(Done(part, None, None), None, self.of)
+            case ToolResult():
+                return tools.result_alone(part, self.of)
+            case Other():
+                line = element("summary", "", element("span", "name", part.name or "other"))
+                return element("details", "other", line, value(part.data))
+
+    def _anchor_of(self, act: Done) -> str | None:
+        """The anchor of the message that held a result, at the first of them."""
+        if act.answer is None or act.answer.id in self._answered:
+            return None
+        self._answered.add(act.answer.id)
+        return self._anchors.of(act.answer.id)
+
+    def _media(self, media: Media) -> Markup:
+        told = telling.media(media)
+        if (picture := self._page.picture(media)) is not None:
+            return element("div", "picture", image(picture, media.name or told), element("small", "", told))
+        held = _as_text(media)
+        name: str = told
+        if (path := self._page.file(media)) is not None:
+            name = element("a", {"href": path}, told)
+        elif media.ref is not None and is_web(media.ref):
+            name = link(media.ref, told)
+        if media.data and path is None and not held:
+            self.left_out += 1
+        ref = element("small", "", f" {media.ref}") if media.ref and media.name else NOTHING
+        return element("div", "file", name, ref, held)
+
+
+def _as_text(media: Media) -> Markup:
+    """What a file holds that is text."""
+    if not media.data or not (media.mime or "").startswith("text/"):
+        return NOTHING
+    try:
+        held = base64.b64decode(media.data, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return NOTHING
+    return block(held, language_of(media.name))
+
+
+def _thought(part: Reasoning) -> Markup:
+    """What the model thought, folded below its first line."""
+    said = part.text or part.summary or ""
+    if not said:
+        hidden = f"encrypted, {size(len(part.encrypted))}" if part.encrypted else "not told"
+        return element("p", "thinking quiet", f"Thinking ({hidden})")
+    line = (
+        element("span", "name", "Thinking"),
+        element("span", "telling", first_line(said)),
+        element("span", "how", count(telling.lines_in(said), "line")),
+    )
+    blocks = [prose(part.text)] if part.text else []
+    if part.summary:
+        blocks += [element("p", "quiet", "In short:")] if part.text else []
+        blocks.append(prose(part.summary))
+    inside = element("div", "inside", *blocks)
+    return element("details", "thinking", element("summary", "", *line), inside)
+
+
+def _code(part: Code) -> Markup:
+    place = telling.place(part)
+    shown = block(part.code, part.language or language_of(part.file))
+    return joined([element("p", "place", place), shown]) if place else shown
+
+
+def _sources(citations: list[Citation]) -> Markup:
+    """What a text cites."""
+    if not citations:
+        return NOTHING
+    return element("ol", "sources", *[element("li", "", *_source(each)) for each in citations])
+
+
+def _source(citation: Citation) -> list[Markup]:
+    told = [link(citation.url, citation.title or citation.url)] if citation.url else []
+    if citation.title and not citation.url:
+        told.append(element("span", "", citation.title))
+    if citation.text:
+        told.append(element("blockquote", "", citation.text))
+    return told

@@ -1,0 +1,164 @@
+"""What tools were asked and what they answered: one line, and everything else folded below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_journal import telling, tree
+from agent_journal.model import Media, ToolResult
+from agent_journal.writers.html.blocks import answered, block, first_line, language_of, printed, value
+from agent_journal.writers.html.diffs import change, diff, is_diff
+from agent_journal.writers.html.markup import Markup, element
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agent_journal.model import Part, ToolCall
+    from agent_journal.writers._turns import Done
+
+# What tools call what they replace and what they put in its place.
+_EDITS = (
+    ("old_string", "new_string"),
+    ("old_str", "new_str"),
+    ("oldString", "newString"),
+    ("old_text", "new_text"),
+    ("oldText", "newText"),
+    ("search", "replace"),
+)
+_COMMANDS = ("command", "cmd", "script")
+_PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename", "file")
+_LONG = 100
+_HOW = {True: "error", False: "ok", None: ""}
+
+
+def done(act: Done, anchor: str | None, inner: Callable[[Part], Markup]) -> Markup:
+    """A call with its result; `anchor` is that of the message which held the result."""
+    call, result = act.call, act.result
+    arguments = tree.arguments(call)
+    is_bad = result is not None and result.is_error is True
+    classes = " ".join(filter(None, ("tool", call.kind, "bad" if is_bad else "")))
+    content = [*_asked(call, arguments)]
+    if result is not None:
+        content.append(_answer(result, call.kind, _language(arguments), inner, anchor))
+    line = (
+        element("span", "name", call.name),
+        element("span", "telling", first_line(telling.call(call))),
+        element("span", "how", _status(result)),
+    )
+    is_open = result is not None and any(isinstance(part, Media) and part.data for part in _parts_of(result))
+    attributes: dict[Any, str] = {"class": classes, **({"open": ""} if is_open else {})}
+    return element("details", attributes, element("summary", "", *line), element("div", "inside", *content))
+
+
+def result_alone(result: ToolResult, inner: Callable[[Part], Markup]) -> Markup:
+    """A result whose call is not known."""
+    line = (
+        element("span", "name", result.name or "result"),
+        element("span", "telling", _begin(result)),
+        element("span", "how", _status(result)),
+    )
+    classes = "tool bad" if result.is_error else "tool"
+    return element(
+        "details",
+        classes,
+        element("summary", "", *line),
+        element("div", "inside", _answer(result, None, None, inner, None)),
+    )
+
+
+def _begin(result: ToolResult) -> str:
+    return first_line(result.output) if isinstance(result.output, str) else ""
+
+
+def _status(result: ToolResult | None) -> str:
+    if result is None:
+        return "no result"
+    return " · ".join(filter(None, (_HOW[result.is_error], telling.amount(result))))
+
+
+def _parts_of(result: ToolResult) -> list[Any]:
+    return [] if isinstance(result.output, str) else result.output
+
+
+def _language(arguments: Any) -> str | None:
+    if not isinstance(arguments, dict):
+        return None
+    return next((found for name in _PATHS if (found := language_of(arguments.get(name)))), None)
+
+
+def _asked(call: ToolCall, arguments: Any) -> Iterator[Markup]:
+    """What a call says, in the form that tells most."""
+    if not isinstance(arguments, dict):
+        if arguments is not None and arguments != "":
+            yield printed(f"$ {telling.plain(arguments)}") if call.kind == "shell" else value(arguments)
+        return
+    rest = dict(arguments)
+    forms = [*_command(rest)] if call.kind == "shell" else []
+    forms += _changes(rest)
+    if rest:
+        yield _listed(rest, _language(arguments))
+    yield from forms
+
+
+def _command(rest: dict[str, Any]) -> Iterator[Markup]:
+    """The command that arguments name, which is taken out of them."""
+    if name := next((each for each in _COMMANDS if rest.get(each)), None):
+        prompt = element("span", "prompt", "$ ")
+        yield element("pre", "terminal", prompt, telling.plain(rest.pop(name)))
+
+
+def _changes(rest: dict[str, Any]) -> Iterator[Markup]:
+    """The changes that arguments ask for, which are taken out of them."""
+    for old, new in _EDITS:
+        if isinstance(rest.get(old), str) and isinstance(rest.get(new), str):
+            yield change(rest.pop(old), rest.pop(new))
+    edits = rest.get("edits")
+    if isinstance(edits, list) and edits and all(map(_is_change, edits)):
+        del rest["edits"]
+        for edit in edits:
+            left = dict(edit)
+            yield from _changes(left)
+            if left:
+                yield _listed(left, None)
+
+
+def _is_change(edit: Any) -> bool:
+    return isinstance(edit, dict) and any(
+        isinstance(edit.get(old), str) and isinstance(edit.get(new), str) for old, new in _EDITS
+    )
+
+
+def _listed(arguments: dict[str, Any], language: str | None) -> Markup:
+    """Arguments by name."""
+    pieces: list[Markup] = []
+    for name, told in arguments.items():
+        pieces.append(element("dt", "", name))
+        pieces.append(element("dd", "", _argument(told, language)))
+    return element("dl", "arguments", *pieces)
+
+
+def _argument(told: Any, language: str | None) -> Markup:
+    if isinstance(told, str):
+        if len(told) <= _LONG and "\n" not in told:
+            return element("code", "", told)
+        return diff(told) if is_diff(told) else block(told, language)
+    made = telling.compact(told)
+    return element("code", "", made) if len(made) <= _LONG else value(told)
+
+
+def _answer(
+    result: ToolResult,
+    kind: str | None,
+    language: str | None,
+    inner: Callable[[Part], Markup],
+    anchor: str | None,
+) -> Markup:
+    attributes: dict[Any, str] = {"class": "answer", **({"id": anchor} if anchor else {})}
+    if not isinstance(result.output, str):
+        return element("div", attributes, *map(inner, result.output))
+    if not result.output:
+        return element("div", attributes, element("p", "quiet", "(no output)"))
+    if kind == "shell" and not is_diff(result.output):
+        return element("div", attributes, printed(result.output))
+    # What is read from a file is in its language; what else is done to one is told in words.
+    return element("div", attributes, answered(result.output, language if kind == "read" else None))
