@@ -1,0 +1,240 @@
+"""Web pages in a real browser: what is hostile does nothing, and what is ours works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from agent_journal import files, writers
+from agent_journal.model import Conversation, Item, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.notes import Notes
+from agent_journal.writers import Run
+from tests.pages import hostile
+from tests.pages.browser import chromium, opened
+from tests.pages.test_html import DOT
+from tests.test_writers import kitchen_sink
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+def run(theme: str = "auto") -> Run:
+    return Run(note=Notes(), started_at="2026-11-01T12:00:00Z", program="p/1", theme=theme)  # type: ignore[arg-type]
+
+
+def page_of(folder: Path, *items: Item, theme: str = "auto") -> Path:
+    path = folder / "page.html"
+    with path.open("wb") as out:
+        writers.get("html").write(items, out, run(theme))
+    return path
+
+
+def folder_of(folder: Path, *items: Item) -> Path:
+    with files.bundle(f"{folder}/pages/", is_folder=True) as bundle:
+        writers.get("html").write_pages(items, bundle, run())  # type: ignore[attr-defined] # it is one of pages
+    return folder / "pages"
+
+
+def talk() -> Conversation:
+    """Two questions, and an answer with a thought and a tool."""
+    call = ToolCall(name="Bash", kind="shell", call_id="1", input={"command": "ls"})
+    return Conversation(
+        id="talk",
+        source="kitchen",
+        title="A talk",
+        shape="list",
+        timeline=[
+            Message(id="q1", role="user", parts=[Text(text="Where is the **needle**?")]),
+            Message(id="a1", role="assistant", parts=[Reasoning(text="a thought"), call]),
+            Message(id="r1", role="tool", parts=[ToolResult(call_id="1", output="haystack pin")]),
+            Message(id="a2", role="assistant", parts=[Text(text="```py\ndef f():\n    return 1\n```")]),
+            Message(id="q2", role="user", parts=[Text(text="Thank you.")]),
+        ],
+    )
+
+
+FOUND = "document.getElementById('found').textContent"
+SCRIPTS = "document.querySelectorAll('script:not([type])').length"
+HANDLERS = """
+[...document.querySelectorAll("*")].filter(e => e.getAttributeNames().some(n => n.startsWith("on"))).length
+"""
+ACTS = """
+for (const each of document.querySelectorAll("details")) each.open = true;
+for (const each of document.querySelectorAll("main *"))
+  for (const kind of ["mouseover", "focus", "error", "load", "toggle", "click"])
+    if (!each.closest("a, summary")) each.dispatchEvent(new Event(kind));
+"""
+
+
+def test_what_is_hostile_does_nothing(browser: Browser, tmp_path: Path) -> None:
+    everything = [(payload, *hostile.items(payload)) for payload in hostile.XSS]
+    # Each conversation has another id, as payloads differ.
+    path = page_of(tmp_path, *[item for _, items, _ in everything for item in items])
+    with opened(browser, path) as it:
+        it.tell(ACTS)
+        it.page.wait_for_timeout(200)
+
+        assert [] == it.deeds()
+        assert [1, 0] == [it.tell(SCRIPTS), it.tell(HANDLERS)]
+        assert path.as_uri() == it.page.url
+        shown = it.tell("document.body.textContent")
+        # A word of one conversation is one of each.
+        assert all(shown.count(word) >= len(everything) - 4 for word in ("zq0qz", "zq9qz", "zq20qz"))
+
+
+def test_a_folder_of_what_is_hostile_does_nothing(browser: Browser, tmp_path: Path) -> None:
+    items = [item for payload in hostile.XSS for item in hostile.items(payload)[0]]
+    folder = folder_of(tmp_path, *items)
+
+    assert {"index.html", "conversations", "media"} == {path.name for path in folder.iterdir()}
+    with opened(browser, folder / "index.html") as it:
+        assert len(items) == it.tell("document.querySelectorAll('.entry').length")
+        it.page.fill("#find", "</script><img src=x onerror=pwned()>")
+        it.page.keyboard.press("Enter")
+
+        assert [] == it.deeds()
+        assert [1, 0] == [it.tell(SCRIPTS), it.tell(HANDLERS)]
+
+
+def test_search_unfolds_what_it_finds(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page_of(tmp_path, talk())) as it:
+        it.page.keyboard.press("/")
+        it.page.keyboard.type("HAYSTACK")
+        it.page.keyboard.press("Enter")
+        it.until(FOUND, "1 of 1")
+
+        assert it.tell("document.querySelector('details.tool').open")
+        assert not it.tell("document.querySelector('details.thinking').open")
+        assert "haystack" == it.tell("[...CSS.highlights.get('hit')].map(String).join()")
+        it.page.fill("#find", "nowhere to be found")
+        it.until(FOUND, "0 matches")
+        assert [] == it.deeds()
+
+
+def test_keys_go_from_message_to_message(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page_of(tmp_path, talk())) as it:
+
+        def at() -> str:
+            return str(it.tell("document.querySelector('.current').id")).rpartition("-")[2]
+
+        places = []
+        for key in "jjjjjkkn":
+            it.page.keyboard.press(key)
+            places.append(at())
+        assert ["q1", "a1", "a2", "q2", "q2", "a2", "a1", "q2"] == places
+
+        it.page.keyboard.press("p")
+        it.page.keyboard.press("j")
+        it.page.keyboard.press("o")
+        assert [True, True] == it.tell("[...document.querySelectorAll('.current details')].map(d => d.open)")
+        it.page.keyboard.press("o")
+        assert [False, False] == it.tell(
+            "[...document.querySelectorAll('.current details')].map(d => d.open)"
+        )
+        it.page.keyboard.press("e")
+        assert 0 == it.tell("document.querySelectorAll('main details:not([open])').length")
+        it.page.keyboard.press("?")
+        assert it.tell("document.getElementById('help').open")
+        it.page.keyboard.press("Escape")
+        assert not it.tell("document.getElementById('help').open")
+        assert [] == it.deeds()
+
+
+def test_code_is_coloured_when_it_is_seen(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page_of(tmp_path, talk())) as it:
+        it.until("CSS.highlights.get('word').size", 2)
+
+        assert ["def", "return"] == it.tell(WORDS)
+        assert 1 == it.tell("document.querySelector('pre[data-lang] code').childNodes.length")
+
+
+WORDS = """
+[...CSS.highlights.get("word")].map(r => r.startContainer.data.slice(r.startOffset, r.endOffset))
+"""
+PAPER = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(252, 251, 249)", "rgb(23, 24, 27)"
+
+
+def test_colours(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page_of(tmp_path, talk()), dark=True) as it:
+        assert DARK == it.tell(PAPER)
+        it.page.keyboard.press("t")
+        it.page.keyboard.press("t")
+        assert LIGHT == it.tell(PAPER)
+    with opened(browser, page_of(tmp_path, talk(), theme="dark")) as it:
+        assert DARK == it.tell(PAPER)
+        it.page.emulate_media(media="print")
+        assert "rgba(0, 0, 0, 0)" == it.tell(PAPER)
+        assert "none" == it.tell("getComputedStyle(document.querySelector('.bar')).display")
+
+
+def test_everything_is_there_without_a_script(browser: Browser, tmp_path: Path) -> None:
+    path = page_of(tmp_path, talk(), *kitchen_sink())
+    with opened(browser, path) as it:
+        text = it.tell("document.querySelector('main').textContent")
+    with opened(browser, path, script=False) as it:
+        assert text == it.page.locator("main").text_content()
+        assert not it.page.locator("#find").is_visible()
+        assert not it.page.locator("details.tool .inside").first.is_visible()
+        it.page.locator("details.tool summary").first.click()
+        assert it.page.locator("details.tool .inside").first.is_visible()
+        link = it.page.locator("nav.fork a").first
+        link.click()
+        assert it.page.url.endswith(f"{link.get_attribute('href')}")
+        assert it.page.locator("section:target").is_visible()
+        assert [] == it.asked[1:]
+
+
+def test_the_index_searches_what_was_said(browser: Browser, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, talk(), *kitchen_sink())
+    with opened(browser, folder / "index.html") as it:
+        it.page.keyboard.press("/")
+        it.page.keyboard.type("thank needl")
+        it.until(FOUND, "1 conversation")
+        assert ["A talk"] == it.tell(
+            "[...document.querySelectorAll('.entry a')].filter(e => e.offsetParent).map(e => e.textContent)"
+        )
+        it.page.keyboard.press("Enter")
+        it.page.keyboard.press("Enter")
+        it.page.wait_for_selector("h1:text('A talk')")
+        it.page.click(".back a")
+        it.page.click("text=Everything at once")
+        it.page.wait_for_selector("h1:text('Everything at once')")
+        assert 1 == it.tell("document.querySelector('.picture img').naturalWidth")
+        assert [] == it.deeds()
+
+
+def test_pictures_are_inside(browser: Browser, tmp_path: Path) -> None:
+    item = Conversation(
+        id="c",
+        source="kitchen",
+        timeline=[Message(id="1", role="user", parts=[Text(text=f"![x](data:image/png;base64,{DOT})")])],
+    )
+    with opened(browser, page_of(tmp_path, item, *kitchen_sink())) as it:
+        assert [1, 1, 1] == it.tell("[...document.images].map(i => i.naturalWidth)")
+        assert [] == it.deeds()
+
+
+UNNAMED = """
+[...document.querySelectorAll("button, a, img")]
+  .filter(e => !(e.ariaLabel || e.alt || e.textContent.trim())).length
+"""
+
+
+def test_who_hears_a_page_finds_their_way(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page_of(tmp_path, talk()), width=390) as it:
+        found = it.page.locator("body").aria_snapshot()
+
+        assert 'heading "A talk" [level=1]' in found
+        assert 'heading "User" [level=2]' in found
+        assert 'searchbox "Search this page"' in found
+        assert "- main:" in found
+        assert 'navigation "Contents"' in found
+        assert 0 == it.tell("document.documentElement.scrollWidth - innerWidth")
+        assert 0 == it.tell(UNNAMED)
