@@ -1,0 +1,81 @@
+"""What looks like a secret and is none: placeholders, references to elsewhere, words, examples that say so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log2
+
+# Each is long or set off, so that it is not met by chance in random characters.
+_PLACEHOLDER = re.compile(
+    r"example|placeholder|redacted|change[_-]?me|replace[_-]?(?:me|with|this)|to[_-]?be[_-]?replaced"
+    r"|your[_-]|[_-]your|insert[_-]|[_-]here\b|x{6}|\*{3}|\.\.\.|…|•{3}|#{4}|_{5}"
+    r"|(?:^|[_.-])(?:fake|dummy|sample|mock|demo|foobar|todo|tbd)(?:$|[_.-])",
+    re.IGNORECASE,
+)
+# A value that is looked up when it is needed: $NAME, ${NAME}, {{ name }}, %NAME%, <name>, op://vault/item.
+_REFERENCE = re.compile(
+    r"[$<\[]|\{\{|\{[A-Za-z_]|%[A-Za-z_(]|@@|op://|vault:|arn:|ssm:|projects/|file:|/|~/|\./"
+    r"|(?:process|os|import\.meta|std|System|Deno|Bun)\.|env[.(\[:]|ENV[.\[]|secrets?[.(\[]|config[.(\[]|vars?[.(]",
+)
+_SAME = re.compile(r"(.)\1{7}")
+_WORDS = frozenset(
+    "password passwd pass pwd secret token key apikey api_key username user admin root guest test testing "
+    "none null nil true false undefined empty default string text str bytes number boolean object any required "
+    "optional hidden unknown invalid missing incorrect postgres mysql mongo redis rabbitmq minioadmin localhost "
+    "secretkey secret_key mypassword mysecret my-secret my_secret letmein qwerty basic bearer token-type "
+    "authorization".split()
+)
+_SEPARATORS = re.compile(r"[-_./:=+~]+")
+_WORD = re.compile(r"[A-Za-z]+[0-9]{0,2}|[0-9]{1,8}|v[0-9]+")
+_LEAST_DISTINCT = 5
+_RANDOM_PIECE = 8
+
+
+def is_no_placeholder(_match: re.Match[str] | None, found: str) -> bool:
+    """Whether it may be real: it neither says that it is an example nor repeats one character."""
+    return (
+        len(set(found)) >= _LEAST_DISTINCT
+        and _PLACEHOLDER.search(found) is None
+        and _SAME.search(found) is None
+    )
+
+
+def is_mixed(match: re.Match[str] | None, found: str) -> bool:
+    """Whether it has letters and digits, and may be real."""
+    body = found[3:]
+    return has_digit(body) and any(map(str.isalpha, body)) and is_no_placeholder(match, found)
+
+
+def has_digit(text: str) -> bool:
+    """Whether there is a digit in it."""
+    return any("0" <= character <= "9" for character in text)
+
+
+def is_reference(text: str) -> bool:
+    """Whether it says where the secret is kept, rather than the secret."""
+    return _REFERENCE.match(text) is not None
+
+
+def is_word(text: str) -> bool:
+    """Whether it is one of the words that stand where a secret would."""
+    return text.lower().rstrip("s.!?") in _WORDS or text.lower() in _WORDS
+
+
+def is_random(text: str) -> bool:
+    """Whether no person made it up: some piece of it mixes letters and digits without a pattern."""
+    pieces = [piece for piece in _SEPARATORS.split(text) if piece]
+    unlike_words = [piece for piece in pieces if _WORD.fullmatch(piece) is None]
+    longest = max(map(len, unlike_words), default=0)
+    return longest >= _RANDOM_PIECE and has_digit(text) and entropy(text) > _least_entropy(len(text))
+
+
+def _least_entropy(length: int) -> float:
+    """Sixteen hexadecimal digits at random have 3.1 bits per character on average, 40 of them 3.7."""
+    return 2.5 if length < 24 else 2.9  # noqa: PLR2004 (as above)
+
+
+def entropy(text: str) -> float:
+    """Bits per character, by how often each occurs in it."""
+    size = len(text)
+    return -sum(count / size * log2(count / size) for count in Counter(text).values()) if text else 0.0

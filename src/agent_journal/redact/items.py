@@ -1,0 +1,154 @@
+"""An item and its secrets: most of it is dismissed at once, the rest is walked, twice if there are any."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from agent_journal.model import Conversation, Event, Memory, Message
+from agent_journal.redact import Finding
+from agent_journal.redact.forms import Known
+from agent_journal.redact.named import kind_of_field
+from agent_journal.redact.scan import scanner
+from agent_journal.redact.spans import Span, merged
+from agent_journal.redact.splits import Joined, is_whole, put_into
+from agent_journal.redact.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_journal.model import Item
+    from agent_journal.redact.walk import Path
+
+RECORDED = "redactions"
+# Replacing one secret can bring another to light, as a pair of keys of which only one has a form of its own.
+_MOST_ROUNDS = 6
+_encode = msgspec.json.Encoder().encode
+
+
+class Redaction:
+    """The rules at work on one item."""
+
+    def __init__(self, *, personal: bool) -> None:
+        self._scanner = scanner(personal=personal)
+        self._is_dull = self._scanner.is_clean
+        self._secrets: dict[str, str] = {}
+        self._known = Known({})
+        self._found: Counter[tuple[str, str, str]] = Counter()
+        self._message = ""
+
+    def of(self, item: Item) -> tuple[Item, list[Finding]]:
+        """The item without its secrets, and what they were."""
+        pieces = _pieces(item)
+        suspects = [piece for piece in pieces if not self._dismissed(piece)]
+        for piece in suspects:
+            walk(piece, self._collect)
+        if not self._secrets:
+            return item, []
+        self._known = Known(self._secrets)
+        wanted = {id(piece) for piece in suspects}
+        changed = [
+            self._replaced(piece) if id(piece) in wanted or not self._unknown(piece) else piece
+            for piece in pieces
+        ]
+        findings = [
+            Finding(kind=kind, message=message, field=field, count=count)
+            for (kind, message, field), count in self._found.items()
+        ]
+        return _recorded(_whole(item, changed), findings), findings
+
+    def _dismissed(self, piece: Any) -> bool:
+        text = _text(piece)
+        if text is None:
+            return False
+        return self._is_dull(text) and (is_whole()(text) or self._is_dull(Joined(text).text))
+
+    def _unknown(self, piece: Any) -> bool:
+        """Whether no secret that was found elsewhere can be in it."""
+        if self._known.is_clean is None:
+            return True
+        text = _text(piece)
+        return text is not None and self._known.is_clean(text) and is_whole()(text)
+
+    def _collect(self, text: str, path: Path, name: str = "") -> str:  # noqa: ARG002 (an Edit)
+        for _ in range(_MOST_ROUNDS):
+            spans = self._spans(text, name)
+            if not spans:
+                break
+            for span in spans:
+                secret = text[span.start : span.end]
+                self._secrets.setdefault(secret if put_into(secret) == "" else Joined(secret).text, span.kind)
+            text = _without(text, spans)
+        return text
+
+    def _replace(self, text: str, path: Path, name: str = "") -> str:
+        for _ in range(_MOST_ROUNDS):
+            spans = self._spans(text, name)
+            if not spans:
+                break
+            for span in spans:
+                self._found[span.kind, self._message, ".".join(path)] += 1
+            text = _without(text, spans)
+        return text
+
+    def _replaced(self, piece: Any) -> Any:
+        self._message = piece.id if isinstance(piece, Message | Event) else ""
+        return walk(piece, self._replace)
+
+    def _spans(self, text: str, name: str) -> list[Span]:
+        """Every secret in a text, by the rules, by its name, or because it was found elsewhere."""
+        found = self._scanner.spans(text) + self._known.spans(text)
+        if not is_whole()(text):
+            joined = Joined(text)
+            within = self._scanner.spans(joined.text) + self._known.spans(joined.text)
+            found += [span for each in within if (span := joined.in_original(each)) is not None]
+        if name and (kind := kind_of_field(name, text)) is not None:
+            found.append(Span(0, len(text), kind))
+        return merged(found) if found else found
+
+
+def _pieces(item: Item) -> list[Any]:
+    """What is dismissed or walked as a whole: each entry of a timeline, and the rest."""
+    if isinstance(item, Memory):
+        return [item]
+    return [replace(item, timeline=[]), *item.timeline]
+
+
+def _whole(item: Item, pieces: list[Any]) -> Item:
+    if isinstance(item, Memory):
+        memory: Memory = pieces[0]
+        return memory
+    conversation: Conversation = pieces[0]
+    return replace(conversation, timeline=pieces[1:])
+
+
+def _text(piece: Any) -> str | None:
+    """The whole piece as one text; None if it is nested too deeply for that."""
+    try:
+        return _encode(piece).decode()
+    except (RecursionError, UnicodeEncodeError):
+        return None
+
+
+def _without(text: str, spans: Iterable[Span]) -> str:
+    pieces: list[str] = []
+    place = 0
+    for span in spans:
+        pieces += (text[place : span.start], f"[REDACTED:{span.kind}]", put_into(text[span.start : span.end]))
+        place = span.end
+    return "".join((*pieces, text[place:]))
+
+
+def _recorded(item: Item, findings: Iterable[Finding]) -> Item:
+    """The item that says of itself what was replaced, by kind."""
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        counts[finding.kind] += finding.count
+    before = item.extra.get(RECORDED)
+    for kind, count in before.items() if isinstance(before, dict) else ():
+        counts[kind] += count if isinstance(count, int) else 0
+    return replace(item, extra={**item.extra, RECORDED: dict(sorted(counts.items()))})

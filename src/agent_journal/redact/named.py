@@ -1,0 +1,138 @@
+"""Passwords and keys that are told by the name they are given to: `DB_PASSWORD=…`, `"apiKey": "…"`."""
+
+from __future__ import annotations
+
+import re
+
+from agent_journal.redact import decoys
+from agent_journal.redact.rules import Rule
+
+_PASSWORD = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"
+_KEY = (
+    r"(?:api|auth|access|private|secret|account|signing|encryption|master|storage|service|license|subscription"
+    r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[_-]?key|secret|token|credentials?|auth"
+)
+_SUFFIX = r"(?:[_-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
+_QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
+# `= "`, `: `, `\": \"`, `=>`, `:=`; also `"name": "X", "value": "`, as environments are written in JSON.
+_SIGN = (
+    rf"{_QUOTE}?\]?[ \t]{{0,8}}"
+    r"""(?:={1,3}>?|:=|:|,[ \t]?\\*["']?value\\*["']?[ \t]?[:=])[ \t]{0,8}"""
+)
+_QUOTED = r"""[^\s"'`\\<>]"""
+_BARE = r"""[^\s"'`\\<>,;(){}\[\]|&=]"""
+_LONGEST, _LONGEST_NAME = 600, 40
+_LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
+
+_NAME = re.compile(rf"(?:{_PASSWORD}|pass|{_KEY}){_SUFFIX}", re.IGNORECASE)
+_FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,40}}?){_NAME.pattern}", re.IGNORECASE)
+_IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
+_BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
+# Words before the name that make something public of it.
+_PUBLIC = re.compile(
+    r"(?:page|next|prev|previous|continuation|pagination|cursor|max|min|num|input|output|prompt|completion|total"
+    r"|cached?|stop|bos|eos|pad|unk|special|public|publishable|type|sync|lock|cancel|cancellation|design|syntax"
+    r"|lexer|parser|idempotency)[_.-]?\Z",
+    re.IGNORECASE,
+)
+
+
+def kind_of_field(name: str, value: str) -> str | None:
+    """The kind of secret that a field of a record holds, if its name tells of one."""
+    named = _FIELD.fullmatch(name)
+    if named is None or _PUBLIC.search(named[1]) or any(map(str.isspace, value)):
+        return None
+    return _kind(name) if _is_secret(name, value) else None
+
+
+def _kind(name: str) -> str:
+    lower = name.lower()
+    if _IS_PASSWORD.search(lower):
+        return "password"
+    if "aws" in lower and "secret" in lower:
+        return "aws-secret-key"
+    return "token" if "token" in lower else "api-key" if "key" in lower else "secret"
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether what is given to a name is a secret, not a word, a placeholder or a piece of a program."""
+    if not _may_be_real(value):
+        return False
+    if _IS_PASSWORD.search(name):
+        return len(value) >= _LEAST_PASSWORD and _is_password(value)
+    least = _LEAST_SECRET if "secret" in name.lower() else _LEAST_KEY
+    return len(value) >= least and decoys.is_random(value)
+
+
+def _may_be_real(value: str) -> bool:
+    return not (decoys.is_reference(value) or decoys.is_word(value)) and decoys.is_no_placeholder(None, value)
+
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.+-]+@[\w-]+\.[\w.]+\Z|[0-9a-z.-]+:[0-9]+\Z", re.IGNORECASE)
+_IN_PROGRAM = re.compile(r"[(){}\[\];]|=>|->|::|\|\||&&|==|\w\.[a-z_]+\Z")
+_SYMBOLS = frozenset("!@#$%^&*+?~=,")
+_LEAST_CLASSES = 3
+
+
+def _is_password(value: str) -> bool:
+    """Whether it may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a call in a program."""
+    if _ADDRESS.match(value) or _IN_PROGRAM.search(value):
+        return False
+    letters, digits = any(map(str.isalpha, value)), decoys.has_digit(value)
+    if value.isalnum():
+        return letters and digits
+    kinds = (
+        any(map(str.islower, value)),
+        any(map(str.isupper, value)),
+        digits,
+        not _SYMBOLS.isdisjoint(value),
+    )
+    return letters and sum(kinds) >= _LEAST_CLASSES
+
+
+# ── In text ──
+
+
+def _name_in(match: re.Match[str]) -> str:
+    """The whole name that a value is given to."""
+    text, start = match.string, match.start()
+    before = _BEFORE_NAME.search(text, max(0, start - _LONGEST_NAME), start)
+    named = _NAME.match(text, start)
+    return f"{before[0] if before else ''}{named[0] if named else ''}"
+
+
+def _kind_in(match: re.Match[str]) -> str:
+    return _kind(_name_in(match))
+
+
+def _is_assigned(match: re.Match[str], found: str) -> bool:
+    name = _name_in(match)
+    field = _FIELD.fullmatch(name)
+    if field is None or _PUBLIC.search(field[1]):
+        return False
+    is_bare = match.string[match.start(match.lastgroup or 0) - 1] == "="
+    if is_bare and name.isupper() and _IS_PASSWORD.search(name):
+        # As in a shell or an .env file, where any word may be one.
+        return len(found) >= _LEAST_PASSWORD and _may_be_real(found) and not found.isupper()
+    return _is_secret(name, found)
+
+
+def _rule(before_value: str, value: str, after: str) -> Rule:
+    names = rf"{_PASSWORD}|(?<=[_-])pass|{_KEY}"
+    return Rule(
+        kind="secret",
+        before=rf"(?i:(?:{names}){_SUFFIX}){_SIGN}{before_value}",
+        pattern=f"{value}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}",
+        after=after,
+        trigger=(
+            rf"(?i:(?:{_PASSWORD}|[_-]pass|{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{value}{{{_LEAST_PASSWORD}}}"
+        ),
+        check=_is_assigned,
+        kind_in=_kind_in,
+    )
+
+
+NAMED = (
+    _rule(_QUOTE, _QUOTED, rf"(?=\\|{_QUOTE})"),
+    _rule("", _BARE, r"(?![(\[{])"),
+)

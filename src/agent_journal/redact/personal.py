@@ -1,0 +1,123 @@
+"""Data about people: addresses, phone, card, account and identity numbers. It is looked for only if asked."""
+
+from __future__ import annotations
+
+import re
+
+from agent_journal.redact.rules import Rule
+
+_EVEN_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_LEAST_CARD, _MOST_CARD = 13, 19
+_IBAN_LENGTHS = range(15, 35)
+_LEAST_PHONE, _MOST_PHONE = 8, 15
+# Reserved for documentation and tests (RFC 2606, RFC 6761), or no mail address at all.
+_NO_MAIL = re.compile(r"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost)\Z|^(?:git|noreply|no-reply)@|\.(?:png|jpe?g|svg|webp|js|css|py)\Z", re.IGNORECASE)
+
+
+def _digits(text: str) -> str:
+    return "".join(character for character in text if "0" <= character <= "9")
+
+
+def _is_mail(_match: re.Match[str], found: str) -> bool:
+    return _NO_MAIL.search(found) is None
+
+
+def _is_card(_match: re.Match[str], found: str) -> bool:
+    """Whether the last digit is the check digit of the others (Luhn)."""
+    digits = _digits(found)
+    if not _LEAST_CARD <= len(digits) <= _MOST_CARD or len(set(digits)) == 1:
+        return False
+    values = [int(digit) for digit in reversed(digits)]
+    return (sum(values[0::2]) + sum(_EVEN_DOUBLED[digit] for digit in values[1::2])) % 10 == 0
+
+
+def _is_iban(_match: re.Match[str], found: str) -> bool:
+    """Whether the remainder of ISO 13616 is one."""
+    account = re.sub(r"[ -]", "", found).upper()
+    if len(account) not in _IBAN_LENGTHS:
+        return False
+    return int("".join(str(int(character, 36)) for character in account[4:] + account[:4])) % 97 == 1
+
+
+def _is_phone(_match: re.Match[str], found: str) -> bool:
+    return _LEAST_PHONE <= len(_digits(found)) <= _MOST_PHONE
+
+
+def _is_ssn(_match: re.Match[str], found: str) -> bool:
+    """Whether such a number can have been given to somebody."""
+    area, group, serial = re.split("[- ]", found)
+    return area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000"
+
+
+def _is_public_address(_match: re.Match[str], found: str) -> bool:
+    """Whether it may be somebody's: not of a private network, of documentation or of a version number."""
+    from ipaddress import ip_address  # noqa: PLC0415 (only for personal data)
+
+    try:
+        return ip_address(found).is_global and not found.startswith(("1.", "2.", "3.", "8.8.", "9.9.9."))
+    except ValueError:
+        return False
+
+
+_APART = r"(?<![A-Za-z0-9_.+-])"
+
+PERSONAL = (
+    Rule(
+        kind="email",
+        before=r"(?:(?<![A-Za-z0-9_.%+-])|(?<=\\[nrt]))",
+        pattern=r"[A-Za-z0-9_][A-Za-z0-9_.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}",
+        after=r"(?![A-Za-z0-9_-])",
+        trigger=r"[A-Za-z0-9_.%+-]@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2}",
+        check=_is_mail,
+    ),
+    Rule(
+        kind="iban",
+        before=_APART,
+        pattern=r"[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?",
+        after=r"(?![A-Za-z0-9])",
+        trigger=r"[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2}",
+        check=_is_iban,
+    ),
+    Rule(
+        kind="credit-card",
+        before=_APART,
+        pattern=r"[2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}",
+        after=r"(?![A-Za-z0-9.])(?!-[0-9])",
+        trigger=r"[2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}|3[47][0-9]{2}[ -]?[0-9]{6}",
+        check=_is_card,
+    ),
+    Rule(
+        kind="ssn",
+        before=_APART,
+        pattern=r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
+        after=r"(?![A-Za-z0-9-])",
+        trigger=r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
+        check=_is_ssn,
+    ),
+    Rule(
+        kind="phone",
+        before=r"(?<![A-Za-z0-9_.+/=-])",
+        pattern=(
+            # With the country's code, or as North America and most of Europe write numbers.
+            r"\+[1-9][0-9]{0,2}(?:[ .()-]{0,3}[0-9]{1,5}){2,6}"
+            r"|\([0-9]{3}\)[ .-]?[0-9]{3}[ .-][0-9]{4}"
+            r"|[2-9][0-9]{2}[ .-][2-9][0-9]{2}[.-][0-9]{4}"
+            r"|00[1-9][0-9]{1,2}(?:[ -][0-9]{2,5}){2,5}"
+            r"|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3,5}(?:[ -]?[0-9]{2,5}){1,3}"
+        ),
+        after=r"(?![A-Za-z0-9_=])",
+        trigger=(
+            r"\+[1-9][0-9 .()-]{7}|\([0-9]{3}\)[ .-]?[0-9]{3}[ .-]|[2-9][0-9]{2}[ .-][2-9][0-9]{2}[.-][0-9]{4}"
+            r"|00[1-9][0-9]{1,2}[ -][0-9]{2}|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3}"
+        ),
+        check=_is_phone,
+    ),
+    Rule(
+        kind="ip-address",
+        before=r"(?<![A-Za-z0-9_.@/-])",
+        pattern=r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}",
+        after=r"(?![A-Za-z0-9_.-])",
+        trigger=r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",
+        check=_is_public_address,
+    ),
+)

@@ -1,0 +1,160 @@
+"""Secrets that are told by where they stand: in a URL, a header, an option, a statement."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from agent_journal.redact import decoys
+from agent_journal.redact.rules import EDGE, Rule
+
+_TOKEN = r"[A-Za-z0-9_.~+/=-]"
+_QUOTE = r"""(?:\\*["'`])?"""
+_USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
+
+
+def _is_random(match: re.Match[str], found: str) -> bool:
+    return (
+        decoys.is_no_placeholder(match, found) and not decoys.is_reference(found) and decoys.is_random(found)
+    )
+
+
+def _is_real(match: re.Match[str], found: str) -> bool:
+    return (
+        decoys.is_no_placeholder(match, found)
+        and not decoys.is_reference(found)
+        and not decoys.is_word(found)
+    )
+
+
+def _is_password_of_user(match: re.Match[str], found: str) -> bool:
+    """Not `postgres:postgres`, as every manual has it, nor a port."""
+    user = _USER_BEFORE.search(match.string, match.start(), match.start(match.lastgroup or 0))
+    return _is_real(match, found) and not (user and user[1] == found) and not found.isdigit()
+
+
+def _is_credentials(match: re.Match[str], found: str) -> bool:
+    """Whether it is the base64 of `user:password`."""
+    try:
+        text = base64.b64decode(found + "=" * (-len(found) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    user, colon, password = text.partition(":")
+    return bool(colon and password and text.isprintable()) and _is_real(match, password) and user != password
+
+
+def _is_strong(match: re.Match[str], found: str) -> bool:
+    kinds = (any(map(str.islower, found)), any(map(str.isupper, found)), decoys.has_digit(found))
+    return all(kinds) and not found.isupper() and _is_real(match, found)
+
+
+PLACED = (
+    Rule(
+        kind="url-password",
+        before=r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>\\]{0,64}:",
+        pattern=r"[^\s/@\"'`<>\\]{3,192}",
+        after="(?=@)",
+        trigger=r"://[^\s/:@\"'`<>\\]{0,64}:[^\s/@\"'`<>\\]{3,192}@",
+        check=_is_password_of_user,
+    ),
+    Rule(
+        kind="bearer-token",
+        before=r"(?:Bearer|bearer|BEARER)[ \t]{1,4}",
+        pattern=rf"{_TOKEN}{{16,}}+",
+        trigger=rf"(?:Bearer|bearer|BEARER)[ \t]{{1,4}}{_TOKEN}{{16}}",
+        check=_is_random,
+    ),
+    Rule(
+        kind="authorization",
+        before=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}(?i:token|apikey|api-key|ssws|bot|key|geniekey|digest)[ \t]+",
+        pattern=rf"{_TOKEN}{{16,}}+",
+        trigger=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=]",
+        check=_is_random,
+    ),
+    Rule(
+        kind="basic-auth",
+        before=r"(?:Basic|basic|BASIC)[ \t]{1,4}",
+        pattern="[A-Za-z0-9+/]{8,}+={0,2}",
+        trigger=r"(?:Basic|basic|BASIC)[ \t]{1,4}[A-Za-z0-9+/]{8}",
+        check=_is_credentials,
+    ),
+    Rule(
+        kind="cookie",
+        before=rf"(?i:(?:set-)?cookie){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}",
+        pattern=r"[^\s\"'`\\<>]{1,64}=[^\r\n\"'`\\<>]{16,4096}",
+        trigger=r"(?i:cookie)\\*[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\"']?[^\s\"'`\\<>]{1,64}=",
+        check=_is_random,
+    ),
+    Rule(
+        kind="password",
+        before=r"(?<![A-Za-z0-9])--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}" + _QUOTE,
+        pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{5,128}",
+        trigger=r"--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}",
+        check=_is_real,
+    ),
+    Rule(
+        kind="token",
+        before=r"(?<![A-Za-z0-9])--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}" + _QUOTE,
+        pattern=rf"{_TOKEN}{{16,}}+",
+        trigger=r"--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}",
+        check=_is_random,
+    ),
+    Rule(
+        kind="password",  # curl -u user:password
+        before=r"(?<![A-Za-z0-9-])(?:-u|--user)[ \t=]{0,4}" + _QUOTE + r"[^\s:\"'`\\<>/$]{1,64}:",
+        pattern=r"[^\s\"'`\\<>|;/$][^\s\"'`\\<>|;/]{3,128}",
+        trigger=r"(?:-u|--user)[ \t=]{0,4}\\*[\"']?[^\s:\"'`\\<>/$]{1,64}:",
+        check=_is_password_of_user,
+    ),
+    Rule(
+        kind="password",  # mysql -pSECRET, sshpass -p SECRET
+        before=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120}? -p|sshpass -p ?)" + _QUOTE,
+        pattern=r"[^\s\"'`\\<>|;$]{4,128}",
+        trigger=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120} -p|sshpass -p)",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # .netrc
+        before=r"login[ \t]+[^\s]{1,64}[ \t]+password[ \t]+",
+        pattern=r"[^\s\"'`\\<>]{4,256}",
+        trigger=r"login[ \t]+[^\s]{1,64}[ \t]+password[ \t]",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # SQL
+        before=r"(?i:identified[ \t]+by|with[ \t]+password|set[ \t]+password[ \t]*=|password)[ \t]+\\*'",
+        pattern=r"[^\s'\\]{4,256}",
+        after=r"(?=\\|')",
+        trigger=r"(?i:identified[ \t]+by|password)[ \t]+\\*'",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # "the password is Hunter2x"
+        before=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+[`\"'*]{0,2}",
+        pattern=r"[^\s\"'`\\<>,;(){}\[\]*]{7,128}(?<![.])",
+        trigger=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+\\*[`\"'*]{0,2}[^\s]{7}",
+        check=_is_strong,
+    ),
+    Rule(
+        kind="signed-url",
+        before=r"[?&;]sig=",
+        pattern=r"[A-Za-z0-9%+/_-]{30,}+={0,2}",
+        trigger=r"[?&;]sig=[A-Za-z0-9%+/_-]{30}|u0026sig=[A-Za-z0-9%+/_-]{30}",
+        check=_is_random,
+    ),
+    Rule(
+        kind="signed-url",
+        before=r"X-(?:Amz|Goog)-(?:Signature|Security-Token)=",
+        pattern=r"[A-Za-z0-9%+/_.-]{32,}+={0,2}",
+        trigger=r"X-(?:Amz|Goog)-(?:Signature|Security-Token)=",
+        check=_is_random,
+    ),
+    Rule(
+        kind="aws-secret-key",  # as in the table that the console gives, beside its access key
+        before=EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,;:|\"'\\]{1,12}(?:[A-Za-z_ ]{0,40}[\s,;:=|\"'\\]{1,12})?",
+        pattern="[A-Za-z0-9+/]{40}",
+        after="(?![A-Za-z0-9+/=])",
+        trigger=r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+        check=decoys.is_mixed,
+    ),
+)

@@ -1,0 +1,59 @@
+"""What a rule is: the kind of a secret, how it looks, and what surely does not look like it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from agent_journal.redact import decoys
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+# Where a token may begin: not within a word. Letters that end an escape (`\n`, `%3D`) belong to no word.
+EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+_SEEN_BY_TRIGGER = 16
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """How a kind of secret looks, in two languages."""
+
+    kind: str
+    """As the replacement names it."""
+    pattern: str
+    """For `re`, without groups: the secret alone."""
+    before: str = ""
+    """What must stand before it and stays."""
+    after: str = ""
+    """What must follow it and stays."""
+    trigger: str
+    """What a text has wherever the pattern matches, also within JSON; no looking around."""
+    check: Callable[[re.Match[str], str], bool] = decoys.is_no_placeholder
+    """Whether the second argument, what the pattern found, is a secret."""
+    kind_in: Callable[[re.Match[str]], str] | None = None
+    """The kind, where it depends on what stands before."""
+
+
+def token(
+    kind: str,
+    prefix: str,
+    body: str,
+    least: int,
+    *,
+    most: int | None = None,
+    trigger: str = "",
+    check: Callable[[re.Match[str], str], bool] = decoys.is_no_placeholder,
+) -> Rule:
+    """A rule for tokens that begin with a prefix, which are followed by so many characters of a class."""
+    end = "" if most is None else f"(?!{body})"
+    times = f"{{{least},{'' if most is None else most}}}"
+    return Rule(
+        kind=kind,
+        before=EDGE,
+        pattern=f"(?:{prefix}){body}{times}",
+        after=end,
+        trigger=trigger or f"(?:{prefix}){body}{{{min(least, _SEEN_BY_TRIGGER)}}}",
+        check=check,
+    )

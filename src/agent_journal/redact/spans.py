@@ -1,0 +1,30 @@
+"""Where something stands in a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Span(NamedTuple):
+    """A stretch of a text, and the kind of secret that it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def merged(found: Iterable[Span]) -> list[Span]:
+    """Spans in order that do not overlap: of those that do, the whole, by the name of the one found first."""
+    ranked = sorted(enumerate(found), key=lambda row: (row[1].start, row[0]))
+    apart: list[tuple[int, Span]] = []
+    for rank, span in ranked:
+        if not apart or span.start >= apart[-1][1].end:
+            apart.append((rank, span))
+            continue
+        best, last = apart[-1]
+        kind = last.kind if best <= rank else span.kind
+        apart[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind))
+    return [span for _, span in apart]

@@ -1,0 +1,97 @@
+"""Every text of an item, changed in place of the old one: parts, bags, names of fields; ids stay."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+Path: TypeAlias = tuple[str, ...]
+# Fields of the model that tie things together or are words of its own; not those of bags.
+_KEPT = frozenset(
+    "id parent_id head_id call_id response_id conversation_id message_id since_id prompt_id response_ids system key "
+    "source role kind shape relation rating api reader version sha256 at started_at updated_at".split()
+)
+_DEEPER = 8
+
+
+class Edit(Protocol):
+    """What becomes of a text."""
+
+    def __call__(self, text: str, path: Path, name: str = "") -> str:
+        """The text, or another one; `name` is what a record calls it, if it is a value in one."""
+
+
+def walk(value: Any, edit: Edit) -> Any:
+    """The value with its texts edited; the same object if none was changed."""
+    try:
+        return _walk(value, (), edit)
+    except RecursionError:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit * _DEEPER)
+        try:
+            return _walk(value, (), edit)
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+def _walk(value: Any, path: Path, edit: Edit) -> Any:
+    kind = value.__class__
+    if kind is str:
+        return edit(value, path)
+    if kind is list:
+        changed = [_walk(each, (*path, str(place)), edit) for place, each in enumerate(value)]
+        return value if all(map(_is, value, changed)) else changed
+    if kind is dict:
+        return _record(value, path, edit)
+    if isinstance(value, Struct):
+        return _struct(value, path, edit)
+    return value
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _struct(value: Struct, path: Path, edit: Edit) -> Struct:
+    changes: dict[str, Any] = {}
+    for name in value.__struct_fields__:
+        old = getattr(value, name)
+        if name in _KEPT or not old or old.__class__ in (bool, int, float):
+            continue
+        new = _walk(old, (*path, name), edit)
+        if new is not old:
+            changes[name] = new
+    return replace(value, **changes) if changes else value
+
+
+def _record(value: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    same = True
+    for name, old in value.items():
+        new_name = edit(name, path)
+        steps = (*path, new_name)
+        if old.__class__ is str:
+            new: Any = edit(old, steps, _called(name, value))
+        else:
+            new = _walk(old, steps, edit)
+        same = same and new is old and new_name is name
+        changed[new_name if new_name is name else _free(new_name, changed, value)] = new
+    return value if same else changed
+
+
+def _called(field: str, record: dict[str, Any]) -> str:
+    """What a value is called: by its field, or as `{"name": "DB_PASSWORD", "value": "…"}` does it."""
+    stated = record.get("name", record.get("key")) if field == "value" else None
+    return stated if stated.__class__ is str and stated else field
+
+
+def _free(name: str, *taken: dict[str, Any]) -> str:
+    """The name, with a number if it is taken: two fields may have been named by secrets of one kind."""
+    number, free = 1, name
+    while any(free in each for each in taken):
+        number += 1
+        free = f"{name} ({number})"
+    return free
