@@ -1,4 +1,4 @@
-"""What looks like a secret and is none: placeholders, references to elsewhere, words, examples that say so."""
+"""What looks like a secret and is none: placeholders, references to elsewhere, words, examples."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ _REFERENCE = re.compile(
     r"|(?:process|os|import\.meta|std|System|Deno|Bun)\.|env[.(\[:]|ENV[.\[]|secrets?[.(\[]|config[.(\[]|vars?[.(]",
 )
 _SAME = re.compile(r"(.)\1{7}")
-_WORDS = frozenset(
-    "password passwd pass pwd secret token key apikey api_key username user admin root guest test testing "
-    "none null nil true false undefined empty default string text str bytes number boolean object any required "
-    "optional hidden unknown invalid missing incorrect postgres mysql mongo redis rabbitmq minioadmin localhost "
-    "secretkey secret_key mypassword mysecret my-secret my_secret letmein qwerty basic bearer token-type "
-    "authorization".split()
+_WORDS = re.compile(
+    r"(?:my[_-]?)?(?:password|passwd|pass|pwd|secret|token|key|api[_-]?key|secret[_-]?key|credentials?)[0-9]?s?"
+    r"|user(?:name)?|admin|root|guest|test(?:ing)?|none|null|nil|true|false|undefined|empty|default|strings?|text"
+    r"|str|bytes|number|boolean|object|any|required|optional|hidden|unknown|invalid|missing|incorrect|wrong"
+    r"|postgres(?:ql)?|mysql|mongo(?:db)?|redis|rabbitmq|minioadmin|localhost|letmein|qwerty|basic|bearer"
+    r"|authorization|oauth2?|base64|sha1|sha256|sha512|md5|argon2(?:id)?|bcrypt|pbkdf2|scrypt|utf8",
+    re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_./:=+~]+")
 _WORD = re.compile(r"[A-Za-z]+[0-9]{0,2}|[0-9]{1,8}|v[0-9]+")
+_MIXED = re.compile("[A-Za-z][0-9]|[0-9][A-Za-z]")
+_SEEN = 64
 _LEAST_DISTINCT = 5
 _RANDOM_PIECE = 8
 
@@ -59,15 +62,16 @@ def is_reference(text: str) -> bool:
 
 def is_word(text: str) -> bool:
     """Whether it is one of the words that stand where a secret would."""
-    return text.lower().rstrip("s.!?") in _WORDS or text.lower() in _WORDS
+    return _WORDS.fullmatch(text.rstrip(".!?:")) is not None
 
 
 def is_random(text: str) -> bool:
     """Whether no person made it up: some piece of it mixes letters and digits without a pattern."""
-    pieces = [piece for piece in _SEPARATORS.split(text) if piece]
-    unlike_words = [piece for piece in pieces if _WORD.fullmatch(piece) is None]
-    longest = max(map(len, unlike_words), default=0)
-    return longest >= _RANDOM_PIECE and has_digit(text) and entropy(text) > _least_entropy(len(text))
+    if _MIXED.search(text, 0, _SEEN) is None:
+        return False
+    pieces = (piece for piece in _SEPARATORS.split(text) if _WORD.fullmatch(piece) is None)
+    longest = max((len(piece) for piece in pieces if _MIXED.search(piece)), default=0)
+    return longest >= _RANDOM_PIECE and entropy(text) > _least_entropy(len(text))
 
 
 def _least_entropy(length: int) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,7 +34,6 @@ class Redaction:
 
     def __init__(self, *, personal: bool) -> None:
         self._scanner = scanner(personal=personal)
-        self._is_dull = self._scanner.is_clean
         self._secrets: dict[str, str] = {}
         self._known = Known({})
         self._found: Counter[tuple[str, str, str]] = Counter()
@@ -65,7 +63,8 @@ class Redaction:
         text = _text(piece)
         if text is None:
             return False
-        return self._is_dull(text) and (is_whole()(text) or self._is_dull(Joined(text).text))
+        is_clean = self._scanner.is_clean
+        return self._scanner.is_dull(text) or (is_clean(text) and is_clean(Joined(text).text))
 
     def _unknown(self, piece: Any) -> bool:
         """Whether no secret that was found elsewhere can be in it."""

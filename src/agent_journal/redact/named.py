@@ -7,7 +7,7 @@ import re
 from agent_journal.redact import decoys
 from agent_journal.redact.rules import Rule
 
-_PASSWORD = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"
+_PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"  # noqa: S105 (what they are called)
 _KEY = (
     r"(?:api|auth|access|private|secret|account|signing|encryption|master|storage|service|license|subscription"
     r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[_-]?key|secret|token|credentials?|auth"
@@ -24,7 +24,7 @@ _BARE = r"""[^\s"'`\\<>,;(){}\[\]|&=]"""
 _LONGEST, _LONGEST_NAME = 600, 40
 _LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
 
-_NAME = re.compile(rf"(?:{_PASSWORD}|pass|{_KEY}){_SUFFIX}", re.IGNORECASE)
+_NAME = re.compile(rf"(?:{_PASSWORDS}|pass|{_KEY}){_SUFFIX}", re.IGNORECASE)
 _FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,40}}?){_NAME.pattern}", re.IGNORECASE)
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
@@ -70,7 +70,7 @@ def _may_be_real(value: str) -> bool:
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.+-]+@[\w-]+\.[\w.]+\Z|[0-9a-z.-]+:[0-9]+\Z", re.IGNORECASE)
 _IN_PROGRAM = re.compile(r"[(){}\[\];]|=>|->|::|\|\||&&|==|\w\.[a-z_]+\Z")
-_SYMBOLS = frozenset("!@#$%^&*+?~=,")
+_SYMBOLS = frozenset("!@#$%^&*+?~,")
 _LEAST_CLASSES = 3
 
 
@@ -78,16 +78,11 @@ def _is_password(value: str) -> bool:
     """Whether it may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a call in a program."""
     if _ADDRESS.match(value) or _IN_PROGRAM.search(value):
         return False
-    letters, digits = any(map(str.isalpha, value)), decoys.has_digit(value)
+    digits, symbols = decoys.has_digit(value), not _SYMBOLS.isdisjoint(value)
+    lower, upper = any(map(str.islower, value)), any(map(str.isupper, value))
     if value.isalnum():
-        return letters and digits
-    kinds = (
-        any(map(str.islower, value)),
-        any(map(str.isupper, value)),
-        digits,
-        not _SYMBOLS.isdisjoint(value),
-    )
-    return letters and sum(kinds) >= _LEAST_CLASSES
+        return digits and (lower or upper)
+    return (digits or symbols) and sum((lower, upper, digits, symbols)) >= _LEAST_CLASSES
 
 
 # ── In text ──
@@ -117,16 +112,21 @@ def _is_assigned(match: re.Match[str], found: str) -> bool:
     return _is_secret(name, found)
 
 
+# A key mixes letters and digits, a password has a digit or a symbol; after `DB_PASSWORD=` it may be a word.
+_TRIGGER = (
+    rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_QUOTED}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
+    rf"|(?i:(?:{_PASSWORDS}|[_-]pass){_SUFFIX}){_SIGN}{_QUOTE}?{_QUOTED}{{0,64}}[0-9!@#$%^&*+?~,]"
+    rf"|(?:PASSW(?:OR)?D|PASSPHRASE|PASSCODE|PWD|_PASS)[A-Z0-9_]{{0,12}}={_BARE}{{6}}"
+)
+
+
 def _rule(before_value: str, value: str, after: str) -> Rule:
-    names = rf"{_PASSWORD}|(?<=[_-])pass|{_KEY}"
     return Rule(
         kind="secret",
-        before=rf"(?i:(?:{names}){_SUFFIX}){_SIGN}{before_value}",
+        before=rf"(?i:(?:{_PASSWORDS}|(?<=[_-])pass|{_KEY}){_SUFFIX}){_SIGN}{before_value}",
         pattern=f"{value}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}",
         after=after,
-        trigger=(
-            rf"(?i:(?:{_PASSWORD}|[_-]pass|{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{value}{{{_LEAST_PASSWORD}}}"
-        ),
+        trigger=_TRIGGER,
         check=_is_assigned,
         kind_in=_kind_in,
     )

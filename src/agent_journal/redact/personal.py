@@ -7,11 +7,18 @@ import re
 from agent_journal.redact.rules import Rule
 
 _EVEN_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
-_LEAST_CARD, _MOST_CARD = 13, 19
+# What cards begin with, and how long they are: Visa, Mastercard, American Express, Discover, JCB, UnionPay.
+_CARD = re.compile(
+    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
+    r"|3[47][0-9]{13}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
+)
 _IBAN_LENGTHS = range(15, 35)
 _LEAST_PHONE, _MOST_PHONE = 8, 15
 # Reserved for documentation and tests (RFC 2606, RFC 6761), or no mail address at all.
-_NO_MAIL = re.compile(r"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost)\Z|^(?:git|noreply|no-reply)@|\.(?:png|jpe?g|svg|webp|js|css|py)\Z", re.IGNORECASE)
+_NO_MAIL = re.compile(
+    r"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost)\Z|^(?:git|noreply|no-reply)@|\.(?:png|jpe?g|svg|webp|js|css|py)\Z",
+    re.IGNORECASE,
+)
 
 
 def _digits(text: str) -> str:
@@ -25,7 +32,7 @@ def _is_mail(_match: re.Match[str], found: str) -> bool:
 def _is_card(_match: re.Match[str], found: str) -> bool:
     """Whether the last digit is the check digit of the others (Luhn)."""
     digits = _digits(found)
-    if not _LEAST_CARD <= len(digits) <= _MOST_CARD or len(set(digits)) == 1:
+    if _CARD.fullmatch(digits) is None:
         return False
     values = [int(digit) for digit in reversed(digits)]
     return (sum(values[0::2]) + sum(_EVEN_DOUBLED[digit] for digit in values[1::2])) % 10 == 0
@@ -107,8 +114,8 @@ PERSONAL = (
         ),
         after=r"(?![A-Za-z0-9_=])",
         trigger=(
-            r"\+[1-9][0-9 .()-]{7}|\([0-9]{3}\)[ .-]?[0-9]{3}[ .-]|[2-9][0-9]{2}[ .-][2-9][0-9]{2}[.-][0-9]{4}"
-            r"|00[1-9][0-9]{1,2}[ -][0-9]{2}|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3}"
+            r"\+[1-9][0-9 .()-]{7}|\([0-9]{3}\)[ .-]?[0-9]{3}[ .-]"
+            r"|[2-9][0-9]{2}[ .-][2-9][0-9]{2}[.-][0-9]{4}|00[1-9][0-9]{1,2}[ -][0-9]{2}|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3}"
         ),
         check=_is_phone,
     ),

@@ -8,7 +8,7 @@ import re
 from agent_journal.redact import decoys
 from agent_journal.redact.rules import EDGE, Rule
 
-_TOKEN = r"[A-Za-z0-9_.~+/=-]"
+_OPAQUE = r"[A-Za-z0-9_.~+/=-]"
 _QUOTE = r"""(?:\\*["'`])?"""
 _USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
 
@@ -51,7 +51,7 @@ def _is_strong(match: re.Match[str], found: str) -> bool:
 PLACED = (
     Rule(
         kind="url-password",
-        before=r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>\\]{0,64}:",
+        before=r"://[^\s/:@\"'`<>\\]{0,64}:",
         pattern=r"[^\s/@\"'`<>\\]{3,192}",
         after="(?=@)",
         trigger=r"://[^\s/:@\"'`<>\\]{0,64}:[^\s/@\"'`<>\\]{3,192}@",
@@ -60,14 +60,17 @@ PLACED = (
     Rule(
         kind="bearer-token",
         before=r"(?:Bearer|bearer|BEARER)[ \t]{1,4}",
-        pattern=rf"{_TOKEN}{{16,}}+",
-        trigger=rf"(?:Bearer|bearer|BEARER)[ \t]{{1,4}}{_TOKEN}{{16}}",
+        pattern=rf"{_OPAQUE}{{16,}}+",
+        trigger=rf"(?:Bearer|bearer|BEARER)[ \t]{{1,4}}{_OPAQUE}{{16}}",
         check=_is_random,
     ),
     Rule(
         kind="authorization",
-        before=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}(?i:token|apikey|api-key|ssws|bot|key|geniekey|digest)[ \t]+",
-        pattern=rf"{_TOKEN}{{16,}}+",
+        before=(
+            rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}"
+            r"(?i:token|apikey|api-key|ssws|bot|key|geniekey|digest)[ \t]+"
+        ),
+        pattern=rf"{_OPAQUE}{{16,}}+",
         trigger=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=]",
         check=_is_random,
     ),
@@ -94,8 +97,9 @@ PLACED = (
     ),
     Rule(
         kind="token",
-        before=r"(?<![A-Za-z0-9])--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}" + _QUOTE,
-        pattern=rf"{_TOKEN}{{16,}}+",
+        before=r"(?<![A-Za-z0-9])--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}"
+        + _QUOTE,
+        pattern=rf"{_OPAQUE}{{16,}}+",
         trigger=r"--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}",
         check=_is_random,
     ),
@@ -132,8 +136,19 @@ PLACED = (
         kind="password",  # "the password is Hunter2x"
         before=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+[`\"'*]{0,2}",
         pattern=r"[^\s\"'`\\<>,;(){}\[\]*]{7,128}(?<![.])",
-        trigger=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+\\*[`\"'*]{0,2}[^\s]{7}",
+        trigger=(
+            r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+"
+            r"\\*[`\"'*]{0,2}[^\s\"'`\\<>,;(){}\[\]*]{0,127}[0-9]"
+        ),
         check=_is_strong,
+    ),
+    Rule(
+        kind="password",  # XML, as in settings of Maven
+        before=r"<(?i:[a-z:._-]{0,20}(?:password|passphrase|secret))>",
+        pattern=r"[^\s\"'`<>\\]{6,256}",
+        after="(?=</)",
+        trigger=r"(?i:password|passphrase|secret)>[^\s\"'`<>\\]{6,256}</",
+        check=_is_real,
     ),
     Rule(
         kind="signed-url",
@@ -151,7 +166,8 @@ PLACED = (
     ),
     Rule(
         kind="aws-secret-key",  # as in the table that the console gives, beside its access key
-        before=EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,;:|\"'\\]{1,12}(?:[A-Za-z_ ]{0,40}[\s,;:=|\"'\\]{1,12})?",
+        before=EDGE
+        + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,;:|\"'\\]{1,12}(?:[A-Za-z_ ]{0,40}[\s,;:=|\"'\\]{1,12})?",
         pattern="[A-Za-z0-9+/]{40}",
         after="(?![A-Za-z0-9+/=])",
         trigger=r"(?:AKIA|ASIA)[A-Z0-9]{16}",

@@ -24,7 +24,7 @@ def dismisser(patterns: Iterable[str]) -> Callable[[str], bool]:
     """A function that says of a text whether none of the patterns is in it."""
     import jsonschema_rs  # noqa: PLC0415 (slow to import)
 
-    union = "|".join(f"(?:{pattern})" for pattern in patterns)
+    union = "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns))
     options = jsonschema_rs.RegexOptions(size_limit=1 << 28, dfa_size_limit=1 << 27)
     validator = jsonschema_rs.validator_for({"not": {"pattern": union}}, pattern_options=options)
     return validator.is_valid
@@ -53,7 +53,7 @@ def _word_before(text: str, place: int) -> int:
     if place <= 0:
         return 0
     first = max(0, place - _FAR)
-    return max(first, *(text.rfind(end, first, place) for end in _ENDS))
+    return max(first, *(text.rfind(end, first, place) + 1 for end in _ENDS))
 
 
 def _word_behind(text: str, place: int) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from agent_journal.redact import decoys
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
-
-# Where a token may begin: not within a word. Letters that end an escape (`\n`, `%3D`) belong to no word.
-EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+# Where a token may begin: not within a word, nor within a long run of base64 that has `_` and `-` in it.
+# Letters that end an escape (`\n`, `%3D`) belong to no word.
+EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))(?<![A-Za-z0-9_-]{24})"
 _SEEN_BY_TRIGGER = 16
 
 

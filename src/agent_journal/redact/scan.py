@@ -6,36 +6,49 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from agent_journal.redact import prefilter
+from agent_journal.redact import prefilter, splits
 from agent_journal.redact.named import NAMED
 from agent_journal.redact.personal import PERSONAL
 from agent_journal.redact.placed import PLACED
+from agent_journal.redact.rules import EDGE
 from agent_journal.redact.spans import Span, merged
 from agent_journal.redact.tokens import TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from agent_journal.redact.rules import Rule
 
 
+class Group:
+    """Rules as one expression, with what dismisses a text for all of them."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._union = _union(rules)
+        self.is_clean = prefilter.dismisser(rule.trigger for rule in rules)
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """What the rules find in a text."""
+        for start, end in prefilter.suspicious(text, self.is_clean):
+            yield from _matches(self._union, self._rules, text, start, end)
+
+
 class Scanner:
-    """A set of rules, compiled."""
+    """Groups of rules; where two of them find the same, the first has the say."""
 
     def __init__(self, groups: Sequence[Sequence[Rule]]) -> None:
-        # A group is one expression; where two groups find the same, the first has the say.
-        self._groups = [(_union(rules), rules) for rules in groups]
-        self.is_clean: Callable[[str], bool] = prefilter.dismisser(
-            rule.trigger for rules in groups for rule in rules
-        )
+        self._groups = [Group(rules) for rules in groups]
+        triggers = [rule.trigger for rules in groups for rule in rules]
+        self.is_clean: Callable[[str], bool] = prefilter.dismisser(triggers)
+        self.is_dull: Callable[[str], bool] = prefilter.dismisser([*triggers, splits.TRIGGER])
+        """Clean, and nothing is put into its words that could hide something: most texts are."""
 
     def spans(self, text: str) -> list[Span]:
         """Every secret in the text, in order; those that touch each other by several rules are one."""
-        found: list[Span] = []
-        for start, end in prefilter.suspicious(text, self.is_clean):
-            for union, rules in self._groups:
-                found.extend(_matches(union, rules, text, start, end))
-        return merged(found)
+        if self.is_clean(text):
+            return []
+        return merged(span for group in self._groups for span in group.spans(text))
 
 
 @cache
@@ -45,12 +58,18 @@ def scanner(*, personal: bool) -> Scanner:
     return Scanner([*groups, PERSONAL] if personal else groups)
 
 
-def _union(rules: Iterable[Rule]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(
-            f"{rule.before}(?P<r{place}>{rule.pattern}){rule.after}" for place, rule in enumerate(rules)
-        )
-    )
+def _union(rules: Sequence[Rule]) -> re.Pattern[str]:
+    """The rules as one expression. The edge of a word is looked for once, not by each rule that wants one."""
+    edged = [place for place, rule in enumerate(rules) if rule.before == EDGE]
+    others = [place for place, rule in enumerate(rules) if rule.before != EDGE]
+    patterns = [f"{rules[place].before}{_alternative(rules[place], place)}" for place in others]
+    if edged:
+        patterns.insert(0, f"{EDGE}(?:{'|'.join(_alternative(rules[place], place) for place in edged)})")
+    return re.compile("|".join(patterns))
+
+
+def _alternative(rule: Rule, place: int) -> str:
+    return f"(?P<r{place}>{rule.pattern}){rule.after}"
 
 
 def _matches(

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 Path: TypeAlias = tuple[str, ...]
 # Fields of the model that tie things together or are words of its own; not those of bags.
-_KEPT = frozenset(
-    "id parent_id head_id call_id response_id conversation_id message_id since_id prompt_id response_ids system key "
-    "source role kind shape relation rating api reader version sha256 at started_at updated_at".split()
-)
+_TIES = ("id", "parent_id", "head_id", "call_id", "response_id", "conversation_id", "message_id", "since_id")
+_MORE_TIES = ("prompt_id", "response_ids", "system", "key", "source", "reader", "version", "sha256")
+_OWN_WORDS = ("role", "kind", "shape", "relation", "rating", "api", "at", "started_at", "updated_at")
+_KEPT = frozenset((*_TIES, *_MORE_TIES, *_OWN_WORDS))
 _DEEPER = 8
 
 
