@@ -7,7 +7,7 @@ import re
 from agent_journal.redact import decoys
 from agent_journal.redact.rules import Rule
 
-_PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"  # noqa: S105 (what they are called)
+_PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"
 _KEY = (
     r"(?:api|auth|access|private|secret|account|signing|encryption|master|storage|service|license|subscription"
     r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[_-]?key|secret|token|credentials?|auth"

@@ -51,10 +51,10 @@ def _is_strong(match: re.Match[str], found: str) -> bool:
 PLACED = (
     Rule(
         kind="url-password",
-        before=r"://[^\s/:@\"'`<>\\]{0,64}:",
-        pattern=r"[^\s/@\"'`<>\\]{3,192}",
+        before=r"://[^\s/:@\"'`<>\\]{0,48}:",
+        pattern=r"[^\s/@\"'`<>\\]{3,128}",
         after="(?=@)",
-        trigger=r"://[^\s/:@\"'`<>\\]{0,64}:[^\s/@\"'`<>\\]{3,192}@",
+        trigger=r"://[^\s/:@\"'`<>\\]{0,48}:[^\s/@\"'`<>\\]{3,128}@",
         check=_is_password_of_user,
     ),
     Rule(
@@ -138,16 +138,16 @@ PLACED = (
         pattern=r"[^\s\"'`\\<>,;(){}\[\]*]{7,128}(?<![.])",
         trigger=(
             r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+"
-            r"\\*[`\"'*]{0,2}[^\s\"'`\\<>,;(){}\[\]*]{0,127}[0-9]"
+            r"\\*[`\"'*]{0,2}[^\s\"'`\\<>,;(){}\[\]*]{0,63}[0-9]"
         ),
         check=_is_strong,
     ),
     Rule(
         kind="password",  # XML, as in settings of Maven
         before=r"<(?i:[a-z:._-]{0,20}(?:password|passphrase|secret))>",
-        pattern=r"[^\s\"'`<>\\]{6,256}",
+        pattern=r"[^\s\"'`<>\\]{6,128}",
         after="(?=</)",
-        trigger=r"(?i:password|passphrase|secret)>[^\s\"'`<>\\]{6,256}</",
+        trigger=r"(?i:password|passphrase|secret)>[^\s\"'`<>\\]{6,128}</",
         check=_is_real,
     ),
     Rule(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 # Stretches overlap, so that what lies across a border is seen whole in one of them: no trigger is longer.
-_STRETCH, _OVERLAP = 512, 320
+_STRETCH, _OVERLAP = 128, 192
 # Behind and before its trigger a secret goes on to the next blank or quote; none goes on for longer.
 _NEAR, _FAR = 64, 8192
 _ENDS = (" ", "\n", '"')

@@ -198,7 +198,7 @@ KEYS = (
         kind="jwt",  # encrypted: five pieces
         before=EDGE,
         pattern=r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-        trigger=r"eyJ[A-Za-z0-9_-]{10,240}\.[A-Za-z0-9_-]{0,2}",
+        trigger=r"eyJ[A-Za-z0-9_-]{10,160}\.[A-Za-z0-9_-]{0,2}",
     ),
 )
 
