@@ -17,8 +17,9 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from agent_journal.model import Conversation, Event, Item, Part, Request
+    from agent_journal.model import Conversation, Event, Part, Request
     from agent_journal.notes import Notes
+    from agent_journal.redact import ItemT
 
 What: TypeAlias = Literal["thinking", "tools"]
 WHAT: tuple[What, ...] = ("thinking", "tools")
@@ -103,7 +104,7 @@ def _within(conversation: Conversation, path: list[tree.Entry]) -> list[Request]
     ]
 
 
-def redacted(item: Item, note: Notes, *, personal: bool = False) -> Item:
+def redacted(item: ItemT, note: Notes, *, personal: bool = False) -> ItemT:
     """The item without secrets, with `personal` also without personal data; each finding is noted."""
     from agent_journal.redact import redact  # noqa: PLC0415 (its rules take a moment to compile)
 

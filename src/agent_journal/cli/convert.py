@@ -65,6 +65,12 @@ def named_parts(_context: click.Context, _option: click.Parameter, value: str) -
 @click.option(
     "--branch", default="all", show_default=True, metavar="WHICH", help="all, head, or the id of a message."
 )
+@click.option("--redact", is_flag=True, help="Replace keys, tokens and passwords; each is noted.")
+@click.option(
+    "--redact-personal",
+    is_flag=True,
+    help="The same, and e-mail addresses, phone, card and account numbers.",
+)
 @click.option("--fail-on-notes", is_flag=True, help="Exit with 3 if anything at all was noted.")
 @click.option("--all-notes", is_flag=True, help="Print every note, not only the first few of each kind.")
 def command(
@@ -75,6 +81,8 @@ def command(
     output: str | None,
     without: tuple[transforms.What, ...],
     branch: str,
+    redact: bool,
+    redact_personal: bool,
     fail_on_notes: bool,
     all_notes: bool,
 ) -> int:
@@ -86,6 +94,8 @@ def command(
         output=output,
         without=without,
         branch=branch,
+        redact=redact,
+        redact_personal=redact_personal,
         fail_on_notes=fail_on_notes,
         all_notes=all_notes,
     )
@@ -99,6 +109,8 @@ def convert(
     output: str | None = None,
     without: tuple[transforms.What, ...] = (),
     branch: str = "all",
+    redact: bool = False,
+    redact_personal: bool = False,
     fail_on_notes: bool = False,
     all_notes: bool = False,
 ) -> int:
@@ -108,10 +120,12 @@ def convert(
     gc.disable()
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000)
-    items = read_all([*inputs], notes, from_format)
+    items = _changed(read_all([*inputs], notes, from_format), without, branch)
+    if redact or redact_personal:
+        items = (transforms.redacted(item, notes, personal=redact_personal) for item in items)
     if output is None and writers.get(target).INFO.layout == "bundle" and is_seen():
         raise CannotWrite("standard output", f"{target} is no text for a terminal; name a file with -o")
-    count = write_items(_changed(items, without, branch), target, output, notes, data_out())
+    count = write_items(items, target, output, notes, data_out())
     printer.finish(notes)
     if not count:
         say("aj: nothing to convert: the input holds no conversation that could be read")

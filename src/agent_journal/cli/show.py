@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import readers
+from agent_journal import readers, transforms
 from agent_journal.cli._journal import reading
+from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED
+from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Listed
+    from agent_journal.model import Conversation
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--context", type=click.IntRange(min=0), default=3, show_default=True, help="Messages around MESSAGE."
 )
+@click.option("--redact", is_flag=True, help="Replace keys, tokens and passwords; each is noted.")
 @click.option("--resume", is_flag=True, help="Only say how to go on with it in the tool it came from.")
 @click.option("--json", "as_json", is_flag=True, help="The conversation as one JSON object.")
 @click.option("--no-pager", is_flag=True, help="Print it all at once.")
@@ -39,6 +43,7 @@ def command(
     tools: bool,
     everything: bool,
     context: int,
+    redact: bool,
     resume: bool,
     as_json: bool,
     no_pager: bool,
@@ -51,6 +56,8 @@ def command(
             return _tell_how_to_go_on(listed)
         conversation = archive.store.conversation(listed.key)
         children = [(each.id, each.title) for each in archive.store.children(listed.key)]
+    if redact:
+        conversation = _redacted(conversation)
     if as_json:
         show_json(conversation)
         return 0
@@ -71,6 +78,15 @@ def command(
     if listed.source_missing and out().width is not None:
         say("aj: the file that this came from is gone from disk; this journal keeps it")
     return 0
+
+
+def _redacted(conversation: Conversation) -> Conversation:
+    """The conversation without its secrets; what they were is said on standard error."""
+    printer = NotePrinter()
+    notes = Notes(sink=printer)
+    shown = transforms.redacted(conversation, notes)
+    printer.finish(notes)
+    return shown
 
 
 def _title(source: str) -> str:

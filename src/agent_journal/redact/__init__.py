@@ -6,12 +6,13 @@ the secret. What was found once is replaced everywhere in that item, in each for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from agent_journal.model import Item
+from agent_journal.model import Conversation, Memory
+
+ItemT = TypeVar("ItemT", Conversation, Memory, Conversation | Memory)
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,14 +27,14 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int = 1
 
 
-class Redacted(NamedTuple):
+class Redacted(NamedTuple, Generic[ItemT]):
     """An item without its secrets, and what was replaced in it."""
 
-    item: Item
+    item: ItemT
     findings: list[Finding]
 
 
-def redact(item: Item, *, personal: bool = False) -> Redacted:
+def redact(item: ItemT, *, personal: bool = False) -> Redacted[ItemT]:
     """The item without secrets; with `personal` also without addresses, phone, card and account numbers.
 
     An item in which nothing was found is the same object. What was found is counted by kind in

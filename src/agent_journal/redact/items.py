@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.model import Conversation, Event, Memory, Message
-from agent_journal.redact import Finding
+from agent_journal.model import Event, Memory, Message
+from agent_journal.redact import Finding, ItemT
 from agent_journal.redact.forms import Known
 from agent_journal.redact.named import kind_of_field
 from agent_journal.redact.scan import scanner
@@ -39,7 +39,7 @@ class Redaction:
         self._found: Counter[tuple[str, str, str]] = Counter()
         self._message = ""
 
-    def of(self, item: Item) -> tuple[Item, list[Finding]]:
+    def of(self, item: ItemT) -> tuple[ItemT, list[Finding]]:
         """The item without its secrets, and what they were."""
         pieces = _pieces(item)
         suspects = [piece for piece in pieces if not self._dismissed(piece)]
@@ -117,12 +117,9 @@ def _pieces(item: Item) -> list[Any]:
     return [replace(item, timeline=[]), *item.timeline]
 
 
-def _whole(item: Item, pieces: list[Any]) -> Item:
-    if isinstance(item, Memory):
-        memory: Memory = pieces[0]
-        return memory
-    conversation: Conversation = pieces[0]
-    return replace(conversation, timeline=pieces[1:])
+def _whole(item: ItemT, pieces: list[Any]) -> ItemT:
+    whole: ItemT = pieces[0] if isinstance(item, Memory) else replace(pieces[0], timeline=pieces[1:])
+    return whole
 
 
 def _text(piece: Any) -> str | None:
@@ -142,7 +139,7 @@ def _without(text: str, spans: Iterable[Span]) -> str:
     return "".join((*pieces, text[place:]))
 
 
-def _recorded(item: Item, findings: Iterable[Finding]) -> Item:
+def _recorded(item: ItemT, findings: Iterable[Finding]) -> ItemT:
     """The item that says of itself what was replaced, by kind."""
     counts: Counter[str] = Counter()
     for finding in findings:

@@ -62,13 +62,10 @@ def _union(rules: Sequence[Rule]) -> re.Pattern[str]:
     """The rules as one expression, in which a group that is named by its place tells the rule.
 
     The edge of a word is looked for once, not by each rule that wants one. Where nothing else stands before
-    the secret, the group is only its end: an alternative that begins with a letter is dismissed faster than one
-    that begins with a group.
+    the secret, the group is only its end: an alternative that begins with a letter is dismissed faster.
     """
     edged = [
-        f"{rule.pattern}(?P<r{place}>){rule.after}"
-        for place, rule in enumerate(rules)
-        if rule.before == EDGE
+        f"{rule.pattern}(?P<r{place}>){rule.after}" for place, rule in enumerate(rules) if rule.before == EDGE
     ]
     others = [
         f"{rule.before}(?P<r{place}>{rule.pattern}){rule.after}"
