@@ -47,6 +47,13 @@ def _jwt() -> str:
     return f"{head}.{body}.{some(WIDE, 43, 'jwt')}"
 
 
+def _putty() -> str:
+    return (
+        "\n".join(some(BASE64, 64, f"putty {line}") for line in range(14))
+        + f"\nPrivate-MAC: {some(HEX, 64, 'mac')}"
+    )
+
+
 # What has a form of its own: it is found wherever it stands.
 TOKENS: tuple[tuple[str, str], ...] = (
     token("aws-access-key", "AKIA", UPPER, 16),
@@ -235,6 +242,7 @@ TOLD: tuple[Credential, ...] = (
         "AccountKey=" + some(BASE64, 86, "azure") + "==",
         "DefaultEndpointsProtocol=https;AccountName=shop;{};EndpointSuffix=core.windows.net",
     ),
+    *told("private-key", f"\n{_putty()}", "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 14{}\n"),
     *told("signed-url", some(WORD, 43, "sas") + "%3D", "https://x.blob.core.windows.net/c?sv=2024&sig={}"),
     *told("signed-url", some(HEX, 64, "amz"), "https://b.s3.amazonaws.com/k?X-Amz-Signature={}"),
 )

@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from agent_journal.model import Conversation, Memory
 
+RECORDED = "redactions"
+"""Where an item says in its `extra` what was replaced in it: how often, by kind."""
 ItemT = TypeVar("ItemT", Conversation, Memory, Conversation | Memory)
 
 

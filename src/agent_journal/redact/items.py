@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.model import Event, Memory, Message
-from agent_journal.redact import Finding, ItemT
+from agent_journal.redact import RECORDED, Finding, ItemT
 from agent_journal.redact.forms import Known
 from agent_journal.redact.named import kind_of_field
 from agent_journal.redact.scan import scanner
@@ -18,12 +18,11 @@ from agent_journal.redact.splits import Joined, is_whole, put_into
 from agent_journal.redact.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agent_journal.model import Item
     from agent_journal.redact.walk import Path
 
-RECORDED = "redactions"
 # Replacing one secret can bring another to light, as a pair of keys of which only one has a form of its own.
 _MOST_ROUNDS = 6
 _encode = msgspec.json.Encoder().encode
@@ -57,21 +56,19 @@ class Redaction:
             Finding(kind=kind, message=message, field=field, count=count)
             for (kind, message, field), count in self._found.items()
         ]
-        return _recorded(_whole(item, changed), findings), findings
+        whole: ItemT = _whole(item, changed)
+        return _recorded(whole, findings), findings
 
     def _dismissed(self, piece: Any) -> bool:
         text = _text(piece)
-        if text is None:
-            return False
-        is_clean = self._scanner.is_clean
-        return self._scanner.is_dull(text) or (is_clean(text) and is_clean(Joined(text).text))
+        return text is not None and (self._scanner.is_dull(text) or _is_clean(self._scanner.is_clean, text))
 
     def _unknown(self, piece: Any) -> bool:
         """Whether no secret that was found elsewhere can be in it."""
         if self._known.is_clean is None:
             return True
         text = _text(piece)
-        return text is not None and self._known.is_clean(text) and is_whole()(text)
+        return text is not None and _is_clean(self._known.is_clean, text)
 
     def _collect(self, text: str, path: Path, name: str = "") -> str:  # noqa: ARG002 (an Edit)
         for _ in range(_MOST_ROUNDS):
@@ -117,9 +114,9 @@ def _pieces(item: Item) -> list[Any]:
     return [replace(item, timeline=[]), *item.timeline]
 
 
-def _whole(item: ItemT, pieces: list[Any]) -> ItemT:
-    whole: ItemT = pieces[0] if isinstance(item, Memory) else replace(pieces[0], timeline=pieces[1:])
-    return whole
+def _whole(item: Item, pieces: list[Any]) -> Any:
+    """The item that is made of the pieces, of the same type."""
+    return pieces[0] if isinstance(item, Memory) else replace(pieces[0], timeline=pieces[1:])
 
 
 def _text(piece: Any) -> str | None:
@@ -128,6 +125,11 @@ def _text(piece: Any) -> str | None:
         return _encode(piece).decode()
     except (RecursionError, UnicodeEncodeError):
         return None
+
+
+def _is_clean(is_clean: Callable[[str], bool], text: str) -> bool:
+    """Whether nothing is in a text, also if what was put into its words is taken out."""
+    return is_clean(text) and (is_whole()(text) or is_clean(Joined(text).text))
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:

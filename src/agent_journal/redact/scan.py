@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agent_journal.redact.rules import Rule
 
 
+_LONG = 256
+
+
 class Group:
     """Rules as one expression, with what dismisses a text for all of them."""
 
@@ -92,5 +95,5 @@ def _matches(
             yield Span(begin, stop, rule.kind if rule.kind_in is None else rule.kind_in(match))
             start = stop
         else:
-            # What was taken for a name and its value may hold another name.
-            start = begin if begin > match.start() else match.end()
+            # What was taken for a value may be a name with a value.
+            start = begin if match.start() < begin and stop - begin < _LONG else match.end()

@@ -22,7 +22,7 @@ CLOUDS = (
     token("azure-shared-key", "SharedAccessKey=", "[A-Za-z0-9+/=]", 40),
     token("azure-client-secret", r"[A-Za-z0-9_~.-]{3}[0-9]Q~", "[A-Za-z0-9_~.-]", 31, most=34),
     token("azure-devops-token", "[A-Za-z0-9]{52,76}AZDO", _WORD, 4, trigger="AZDO[A-Za-z0-9]{4}"),
-    token("azure-key", "[A-Za-z0-9]{20,52}JQQJ99", _WORD, 20, trigger="JQQJ99[A-Z]"),
+    token("azure-key", "[A-Za-z0-9]{20,52}JQQJ99", _WORD, 20, trigger="JQQJ99[A-Za-z0-9]{16}"),
     token("digitalocean-token", "do[opr]_v1_", _HEX, 64),
     token("alibaba-access-key", "LTAI", _WORD, 16, most=26),
     token("tencent-secret-id", "AKID", _WORD, 32, most=36),

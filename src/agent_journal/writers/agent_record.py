@@ -13,6 +13,7 @@ from agent_journal import canonical, times
 from agent_journal.blocks import DEEDS, answered, content_of, of_parts
 from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.records import PATCH, UNKNOWN, VERSION, RecordForm
+from agent_journal.redact import RECORDED
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._record import (
     agent_meta,
@@ -85,9 +86,15 @@ def record(conversation: Conversation, run: Run) -> dict[str, Any]:
         "id": conversation.id,
         "created": began,
         "session": without_nulls(session),
-        "recording-agent": recording_agent(run),
+        "recording-agent": recording_agent(run) | _redactions(conversation),
     }
     return without_nulls(whole)
+
+
+def _redactions(conversation: Conversation) -> dict[str, Any]:
+    """What the recorder replaced before anybody can sign it."""
+    stated = conversation.extra.get(RECORDED)
+    return {RECORDED: stated} if stated.__class__ is dict else {}
 
 
 class _Entries:

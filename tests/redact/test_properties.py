@@ -1,0 +1,164 @@
+"""What holds for any text: no exception, nothing but findings changes, twice is once, and it takes no age."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from agent_journal.model import Item
+from agent_journal.redact import redact
+from agent_journal.redact.named import NAMED
+from agent_journal.redact.personal import PERSONAL
+from agent_journal.redact.placed import PLACED
+from agent_journal.redact.rules import EDGE, Rule
+from agent_journal.redact.tokens import TOKENS
+from tests.models import items as any_items
+from tests.redact import zoo
+from tests.redact.redacting import redacted_text
+
+RULES = [*TOKENS, *PLACED, *NAMED, *PERSONAL]
+MARK = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
+credentials = st.sampled_from([*zoo.STANDING_ALONE, *zoo.TOLD, *zoo.PERSONAL]).map(lambda each: each.text)
+pieces = st.one_of(
+    credentials,
+    st.sampled_from(zoo.DECOYS),
+    st.text(max_size=20),
+    st.sampled_from(
+        ["password", "=", ": ", '"', "\\", "\n", "://", "@", "<b>", "**", "token", "sk-", "AKIA", "eyJ"]
+    ),
+)
+texts = st.lists(pieces, max_size=6).map("".join)
+often = settings(
+    max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@often
+@given(text=texts)
+@example(text="password=[REDACTED:password]1")
+@example(text="token: token: token: ")
+def test_twice_is_once(text: str) -> None:
+    for personal in (False, True):
+        once = redacted_text(text, personal=personal)
+
+        assert once == redacted_text(once, personal=personal)
+
+
+@often
+@given(text=texts)
+def test_nothing_but_findings_changes(text: str) -> None:
+    place = 0
+    for kept in MARK.split(redacted_text(text, personal=True)):
+        found = text.find(kept, place)
+        assert found >= 0
+        place = found + len(kept)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(item=any_items)
+def test_any_item(item: Item) -> None:
+    found = redact(item, personal=True)
+
+    assert bool(found.findings) == (found.item is not item)
+    assert [] == redact(found.item, personal=True).findings
+
+
+@often
+@given(
+    credential=st.sampled_from([*zoo.STANDING_ALONE, *zoo.TOLD]),
+    before=st.integers(0, 700),
+    cut=st.text(" \n", min_size=1, max_size=1),
+)
+def test_a_secret_is_found_wherever_it_lies_in_a_long_text(
+    credential: zoo.Credential, before: int, cut: str
+) -> None:
+    words = "lorem ipsum dolor sit amet " * 40
+    text = f"{words[:before]}{cut}{credential.text}{cut}{words}"
+
+    assert credential.secret not in redacted_text(text)
+
+
+TOKENS_ALONE = [rule for rule in RULES if rule.before == EDGE and "+)" not in rule.pattern]
+
+
+@pytest.mark.parametrize("rule", TOKENS_ALONE, ids=lambda rule: f"{rule.kind} {rule.pattern[:12]}")
+@settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_whatever_a_pattern_matches_is_found(rule: Rule, data: st.DataObject) -> None:
+    """Texts made of the pattern itself: no trigger dismisses them, no other rule takes a part only."""
+    secret = data.draw(st.from_regex(re.compile(rule.pattern, re.ASCII), fullmatch=True))
+    match = re.fullmatch(rule.pattern, secret)
+    assume(match is not None and rule.check(match, secret))
+
+    assert MARK.fullmatch(redacted_text(f" {secret} ").strip())
+
+
+def test_every_rule_that_needs_a_context_is_met_in_the_zoo() -> None:
+    texts = [credential.text for credential in (*zoo.STANDING_ALONE, *zoo.TOLD, *zoo.PERSONAL)]
+    contextual = [rule for rule in RULES if rule not in TOKENS_ALONE]
+    unmet = [
+        rule.kind
+        for rule in contextual
+        if not any(re.search(f"{rule.before}(?:{rule.pattern}){rule.after}", text) for text in texts)
+    ]
+
+    assert [] == unmet
+
+
+ENDLESS = (
+    *("a", "1", "A1", "aB3", "-", "=", "\\", '"', "<", "/", "@", ":", "é"),
+    *(
+        "sk-",
+        "sk-a1",
+        "AKIA",
+        "xoxb-a1-",
+        "eyJ",
+        ".eyJ",
+        "eyJaaaaaaaaaaaa.",
+        "ghp_",
+        "hv",
+        "glpat-",
+        "SG.",
+        "dapi",
+    ),
+    *(
+        "password=",
+        "password: ",
+        'password="',
+        "password: token: ",
+        "secret=a1",
+        "_pass=",
+        "token_key_",
+        "auth",
+    ),
+    *(
+        "://",
+        "://a:",
+        "://a:b@",
+        "Bearer ",
+        "Basic ",
+        "cookie: a=",
+        "--password ",
+        "-u a:",
+        "mysql -p ",
+        "login a ",
+    ),
+    *(
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEAMIIEpA\n",
+        "Private-Lines: 1\n",
+    ),
+    *("<b>", "a<b>", "\x1b[m", "a\x1b[1m", "**", "a**", "\\\n", 'a" + "', "\u200b"),
+    *("a@a.", "a@", "+1 ", "0171 ", "4111 ", "DE89 ", "1.1.1.", "123-45-"),
+)
+
+
+@pytest.mark.parametrize("unit", ENDLESS)
+def test_endless_repetition_takes_time_in_proportion(unit: str) -> None:
+    """An expression that tries again and again would take minutes for this."""
+    text = (unit * 20_000)[:20_000]
+
+    assert redacted_text(text, personal=True)
