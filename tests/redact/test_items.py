@@ -43,7 +43,8 @@ def conversation(*texts: str) -> Conversation:
 
 
 def texts_of(item: Conversation) -> list[str]:
-    return [part.text for entry in item.timeline for part in entry.parts]  # type: ignore[union-attr] # all are texts
+    messages = [entry for entry in item.timeline if isinstance(entry, Message)]
+    return [part.text for message in messages for part in message.parts if isinstance(part, Text)]
 
 
 @pytest.mark.parametrize(

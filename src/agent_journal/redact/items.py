@@ -97,10 +97,10 @@ class Redaction:
 
     def _spans(self, text: str, name: str) -> list[Span]:
         """Every secret in a text, by the rules, by its name, or because it was found elsewhere."""
-        found = self._scanner.spans(text) + self._known.spans(text)
+        found = self._known.spans(text) + self._scanner.spans(text)  # one secret has one name everywhere
         if not is_whole()(text):
             joined = Joined(text)
-            within = self._scanner.spans(joined.text) + self._known.spans(joined.text)
+            within = self._known.spans(joined.text) + self._scanner.spans(joined.text)
             found += [span for each in within if (span := joined.in_original(each)) is not None]
         if name and (kind := kind_of_field(name, text)) is not None:
             found.append(Span(0, len(text), kind))

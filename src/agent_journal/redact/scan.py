@@ -28,20 +28,20 @@ class Group:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        self._union = _union(rules)
+        self.union = _union(rules)
         self.is_clean = prefilter.dismisser(rule.trigger for rule in rules)
 
     def spans(self, text: str) -> Iterator[Span]:
         """What the rules find in a text."""
         for start, end in prefilter.suspicious(text, self.is_clean):
-            yield from _matches(self._union, self._rules, text, start, end)
+            yield from _matches(self.union, self._rules, text, start, end)
 
 
 class Scanner:
     """Groups of rules; where two of them find the same, the first has the say."""
 
     def __init__(self, groups: Sequence[Sequence[Rule]]) -> None:
-        self._groups = [Group(rules) for rules in groups]
+        self.groups = [Group(rules) for rules in groups]
         triggers = [rule.trigger for rules in groups for rule in rules]
         self.is_clean: Callable[[str], bool] = prefilter.dismisser(triggers)
         self.is_dull: Callable[[str], bool] = prefilter.dismisser([*triggers, splits.TRIGGER])
@@ -51,7 +51,7 @@ class Scanner:
         """Every secret in the text, in order; those that touch each other by several rules are one."""
         if self.is_clean(text):
             return []
-        return merged(span for group in self._groups for span in group.spans(text))
+        return merged(span for group in self.groups for span in group.spans(text))
 
 
 @cache
