@@ -22,7 +22,7 @@ from agent_journal.files import ZipBundle
 from agent_journal.model import Conversation, Event, Item, Memory, Message
 from agent_journal.notes import Note, Notes
 from agent_journal.writers import PageWriter, Run
-from tests import cddl, pam_bundle, unified_schema
+from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves
 from tests.mapping import test_session
 from tests.models import items as any_items
@@ -123,8 +123,10 @@ ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     "agent-record": record_errors,
     "agent-record-v3": record_errors,
     "json": json_errors,
+    "openai-messages": training.openai_errors,
     "pam": pam_errors,
     "session": session_errors,
+    "sharegpt": training.sharegpt_errors,
     "unified": unified_errors,
 }
 

@@ -1,0 +1,93 @@
+"""What the formats of those who train models demand, as their validators check it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+
+def openai_errors(data: bytes) -> list[str]:
+    """What OpenAI's fine-tuning refuses."""
+    return [
+        f"line {number}: {error}"
+        for number, line in enumerate(data.split(b"\n")[:-1], 1)
+        for error in _openai_line(json.loads(line))
+    ]
+
+
+def _openai_line(line: dict[str, Any]) -> Iterator[str]:
+    if not set(line) <= {"messages", "tools"}:
+        yield "unknown key"
+    waiting: set[str] = set()
+    for message in line["messages"]:
+        yield from _openai_message(message)
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                yield "a tool answers what nobody called"
+            waiting.discard(message["tool_call_id"])
+            continue
+        if waiting:
+            yield "a call is not answered before the next message"
+        waiting = {call["id"] for call in message.get("tool_calls", ())}
+    for tool in line.get("tools", ()):
+        if tool["type"] != "function" or not isinstance(tool["function"]["name"], str):
+            yield "a tool has no name"
+
+
+def _openai_message(message: dict[str, Any]) -> Iterator[str]:
+    content = message["content"]
+    match message["role"]:
+        case "system" | "tool":
+            good = isinstance(content, str)
+        case "user":
+            good = bool(content) and (isinstance(content, str) or all(map(_is_content, content)))
+        case "assistant":
+            good = (
+                bool(content) if "tool_calls" not in message else content is None or isinstance(content, str)
+            )
+        case _:
+            good = False
+    if not good:
+        yield f"content of {message['role']}"
+    calls = message.get("tool_calls", [])
+    for call in calls:
+        if call["type"] != "function" or not isinstance(json.loads(call["function"]["arguments"]), object):
+            yield "a call without arguments"
+    if len({call["id"] for call in calls}) < len(calls):
+        yield "two calls of one id"
+
+
+def _is_content(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("text"), str) or isinstance(part.get("image_url", {}).get("url"), str)
+
+
+def sharegpt_errors(data: bytes) -> list[str]:
+    """What LLaMA-Factory refuses."""
+    return [
+        f"line {number}: {error}"
+        for number, line in enumerate(data.split(b"\n")[:-1], 1)
+        for error in _sharegpt_line(json.loads(line))
+    ]
+
+
+def _sharegpt_line(line: dict[str, Any]) -> Iterator[str]:
+    if not {"id", "conversations"} <= set(line) <= {"id", "conversations", "system", "tools"}:
+        yield "keys"
+    json.loads(line.get("tools", "[]"))
+    before = ""
+    for turn in line["conversations"]:
+        speaker, value = turn["from"], turn["value"]
+        if speaker not in {"human", "gpt", "system", "function_call", "observation"}:
+            yield f"{speaker} says something"
+        if not isinstance(value, str):
+            yield "no text"
+        if speaker == "function_call":
+            calls = json.loads(value)
+            if not all(
+                {"name", "arguments"} == set(one) for one in (calls if isinstance(calls, list) else [calls])
+            ):
+                yield "no call"
+        if speaker == "observation" and before != "function_call":
+            yield "an observation of nothing"
+        before = speaker
