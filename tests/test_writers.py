@@ -125,6 +125,7 @@ ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     "json": json_errors,
     "openai-messages": training.openai_errors,
     "pam": pam_errors,
+    "parquet": training.parquet_errors,
     "session": session_errors,
     "sharegpt": training.sharegpt_errors,
     "unified": unified_errors,
@@ -138,10 +139,12 @@ def errors_of(name: str, data: bytes) -> list[str]:
 @every_writer
 def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
     data, notes = written(name, kitchen_sink())
+    assert [] == errors_of(name, data)
     noted = [str(note) for note in notes]
     info = writers.get(name).INFO
     is_bundle = info.layout == "bundle"
-    golden = HERE / name / ("expected" if is_bundle else f"expected{info.suffix}")
+    data, suffix = (training.parquet_rows(data), ".jsonl") if name == "parquet" else (data, info.suffix)
+    golden = HERE / name / ("expected" if is_bundle else f"expected{suffix}")
     golden_notes = HERE / name / "expected.notes.json"
     files = {path: legible(content) for path, content in files_in(data, is_bundle=is_bundle).items()}
     if request.config.getoption("--accept"):
@@ -150,7 +153,6 @@ def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
 
     assert files == (pam_bundle.files_of(golden) if is_bundle else {"": golden.read_bytes()})
     assert json.loads(golden_notes.read_text(encoding="utf-8")) == noted
-    assert [] == errors_of(name, data)
 
 
 def files_in(data: bytes, *, is_bundle: bool) -> dict[str, bytes]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import json
 from collections.abc import Iterator
 from typing import Any
+
+import msgspec
+
+from agent_journal.model import Message
 
 
 def openai_errors(data: bytes) -> list[str]:
@@ -91,3 +97,26 @@ def _sharegpt_line(line: dict[str, Any]) -> Iterator[str]:
         if speaker == "observation" and before != "function_call":
             yield "an observation of nothing"
         before = speaker
+
+
+def parquet_rows(data: bytes) -> bytes:
+    """The columns and rows of a table as lines: its bytes differ between versions of the library."""
+    table = _parquet().read_table(io.BytesIO(data))
+    columns = {field.name: str(field.type) for field in table.schema}
+    lines = [columns, *table.to_pylist()]
+    return b"".join(json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n" for line in lines)
+
+
+def parquet_errors(data: bytes) -> list[str]:
+    """Whether the library reads back a row for each message, as it was."""
+    rows = _parquet().read_table(io.BytesIO(data)).to_pylist()
+    messages = [msgspec.json.decode(row["json"], type=Message) for row in rows]
+    return [
+        f"row {number} is not its message"
+        for number, (row, message) in enumerate(zip(rows, messages, strict=True))
+        if (row["message_id"], row["role"], row["model"]) != (message.id, message.role, message.model)
+    ]
+
+
+def _parquet() -> Any:
+    return importlib.import_module("pyarrow.parquet")

@@ -68,6 +68,16 @@ class CannotWrite(AgentJournalError):
         self.where = where
 
 
+class MissingExtra(AgentJournalError):
+    """A format was asked for that needs a package which is not there."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs a package that is not installed; pip install 'agent-journal[{extra}]'"
+        )
+        self.extra = extra
+
+
 class BadConfig(AgentJournalError):
     """The configuration says something that cannot be done."""
 

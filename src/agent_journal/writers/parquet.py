@@ -1,0 +1,177 @@
+"""Parquet, one row per message: for data frames, DuckDB and the like. It needs the extra `parquet`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import IO, TYPE_CHECKING, Any
+
+from agent_journal import times, tree
+from agent_journal.errors import MissingExtra
+from agent_journal.model import Code, Event, Media, Memory, Message, Text
+from agent_journal.redact import RECORDED
+from agent_journal.writers import WriterInfo
+from agent_journal.writers._dialogue import arguments_of, output_of, said, thought
+from agent_journal.writers._encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_journal.model import Conversation, Item, Usage
+    from agent_journal.writers import Run
+
+INFO = WriterInfo(
+    name="parquet",
+    title="Parquet",
+    suffix=".parquet",
+    layout="document",
+    loses=(
+        "memories",
+        "events",
+        "of a conversation: summaries, feedback, tools, requests, and what only the source has a field for",
+    ),
+    evidence="Apache Parquet, as pyarrow writes it; `json` of a row is the message as -t json has it",
+)
+# A row group is written when it has so many rows or bytes: memory does not grow with all that is written.
+_ROWS, _BYTES = 20_000, 16_000_000
+# What the date types of most programs can hold: the years 1 to 9999.
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
+
+
+def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
+    """Write one row per message, in row groups, as they come."""
+    pyarrow = _pyarrow("pyarrow")
+    schema = _schema(pyarrow)
+    with _pyarrow("pyarrow.parquet").ParquetWriter(out, schema, compression="zstd") as file:
+        for rows in _groups(_rows(items, run)):
+            columns = {name: [row[name] for row in rows] for name in schema.names}
+            file.write_table(pyarrow.table(columns, schema=schema))
+
+
+def _pyarrow(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(INFO.name, "parquet") from error
+
+
+def _schema(pyarrow: Any) -> Any:
+    text, whole, flag = pyarrow.string(), pyarrow.int64(), pyarrow.bool_()
+    call = [("id", text), ("name", text), ("kind", text), ("arguments", text)]
+    result = [("call_id", text), ("name", text), ("output", text), ("is_error", flag)]
+    return pyarrow.schema(
+        [
+            *((name, text) for name in ("source", "conversation_id", "title", "project", "git_branch")),
+            *(("parent_conversation_id", text), ("parent_relation", text)),
+            *(("position", whole), ("message_id", text), ("parent_id", text), ("on_shown_branch", flag)),
+            *(("role", text), ("at", pyarrow.timestamp("ms", tz="UTC")), ("model", text)),
+            *(("stop_reason", text), ("response_id", text), ("hidden", flag), ("sidechain", flag)),
+            *(("text", text), ("thinking", text)),
+            ("tool_calls", pyarrow.list_(pyarrow.struct(call))),
+            ("tool_results", pyarrow.list_(pyarrow.struct(result))),
+            ("media", pyarrow.list_(pyarrow.struct([("kind", text), ("mime", text), ("name", text)]))),
+            ("usage_key", text),
+            *((f"{name}_tokens", whole) for name in _COUNTS),
+            ("cost_usd", pyarrow.float64()),
+            ("redactions", text),
+            ("json", text),
+        ]
+    )
+
+
+def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += len(row["json"])
+        if len(group) >= _ROWS or size >= _BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _rows(items: Iterable[Item], run: Run) -> Iterator[dict[str, Any]]:
+    for item in items:
+        if isinstance(item, Memory):
+            run.cannot_say(item, "", "a memory is no message")
+            continue
+        events = sum(isinstance(entry, Event) for entry in item.timeline)
+        if events:
+            run.cannot_say(item, "", f"{events} × event")
+        about = _about(item)
+        shown = _shown(item)
+        for position, entry in enumerate(item.timeline):
+            if isinstance(entry, Message):
+                yield about | _row(entry, position) | {"on_shown_branch": entry.id in shown}
+
+
+def _about(conversation: Conversation) -> dict[str, Any]:
+    """What all messages of a conversation share."""
+    link, redactions = conversation.link, conversation.extra.get(RECORDED)
+    return {
+        "source": conversation.source,
+        "conversation_id": conversation.id,
+        "title": conversation.title,
+        "project": conversation.cwd,
+        "git_branch": conversation.git_branch,
+        "parent_conversation_id": None if link is None else link.conversation_id,
+        "parent_relation": None if link is None else link.relation,
+        "redactions": None if redactions is None else encode(redactions).decode(),
+    }
+
+
+def _shown(conversation: Conversation) -> set[str]:
+    """The messages that a person sees: all of a list, of a tree the branch that leads to its head."""
+    timeline = conversation.timeline
+    if conversation.shape == "list":
+        return {entry.id for entry in timeline}
+    head = conversation.head_id or tree.newest_leaf(timeline)
+    return set() if head is None else {entry.id for entry in tree.path_to(timeline, head)}
+
+
+def _row(message: Message, position: int) -> dict[str, Any]:
+    return {
+        "position": position,
+        "message_id": message.id,
+        "parent_id": message.parent_id,
+        "role": message.role,
+        "at": _moment(message.at),
+        "model": message.model,
+        "stop_reason": message.stop_reason,
+        "response_id": message.response_id,
+        "hidden": message.hidden,
+        "sidechain": message.sidechain,
+        "text": said(part for part in message.parts if isinstance(part, Text | Code)) or None,
+        "thinking": thought(message.parts) or None,
+        "tool_calls": [
+            {"id": call.call_id, "name": call.name, "kind": call.kind, "arguments": arguments_of(call)}
+            for call in tree.calls_in(message)
+        ],
+        "tool_results": [
+            {"call_id": one.call_id, "name": one.name, "output": output_of(one), "is_error": one.is_error}
+            for one in tree.results_in(message)
+        ],
+        "media": [
+            {"kind": part.kind, "mime": part.mime, "name": part.name}
+            for part in message.parts
+            if isinstance(part, Media)
+        ],
+        **_counts(message.usage),
+        "json": encode(message).decode(),
+    }
+
+
+def _moment(at: str | None) -> int | None:
+    moment = None if at is None else times.epoch_ms(at)
+    return moment if moment is not None and _FIRST_MS <= moment <= _LAST_MS else None
+
+
+def _counts(usage: Usage | None) -> dict[str, Any]:
+    """Tokens; those of messages with one `usage_key` are counted once, the last one wins."""
+    counts: dict[str, Any] = {
+        f"{name}_tokens": None if usage is None else getattr(usage, name) for name in _COUNTS
+    }
+    key, cost = (None, None) if usage is None else (usage.key, usage.cost_usd)
+    return counts | {"usage_key": key, "cost_usd": cost}

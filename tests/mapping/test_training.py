@@ -1,0 +1,186 @@
+"""What those who train models get: turns in a row, results behind their calls, a line per branch."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agent_journal import writers
+from agent_journal.errors import MissingExtra
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Message,
+    Part,
+    Reasoning,
+    Request,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from tests.test_writers import documents, written
+from tests.training import parquet_rows
+
+
+def said(
+    message_id: str, role: Role, *parts: Part | str, parent: str | None = None, response: str | None = None
+) -> Message:
+    told: list[Part] = [Text(text=part) if isinstance(part, str) else part for part in parts]
+    return Message(id=message_id, role=role, parts=told, parent_id=parent, response_id=response)
+
+
+def call(call_id: str | None, name: str = "sh") -> ToolCall:
+    return ToolCall(name=name, call_id=call_id, input={"x": 1})
+
+
+def result(call_id: str | None, output: str) -> ToolResult:
+    return ToolResult(call_id=call_id, output=output)
+
+
+def lines(name: str, *timeline: Message | Event, **about: Any) -> list[dict[str, Any]]:
+    is_list = not any(entry.parent_id for entry in timeline)
+    conversation = Conversation(id="c", source="kitchen", timeline=list(timeline), **about)
+    data, _ = written(name, [replace(conversation, shape="list") if is_list else conversation])
+    return documents(data)
+
+
+def told(line: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Who said what in a line for OpenAI; of calls, their ids."""
+    return [
+        (message["role"], [one["id"] for one in message.get("tool_calls", ())] or message["content"])
+        for message in line["messages"]
+    ]
+
+
+def test_an_answer_that_a_source_cut_is_one_message_and_results_follow_it() -> None:
+    (line,) = lines(
+        "openai-messages",
+        said("u", "user", "do it"),
+        said("a1", "assistant", Reasoning(text="hm"), response="r"),
+        said("a2", "assistant", "Both.", response="r"),
+        said("a3", "assistant", call("1"), response="r"),
+        said("t1", "user", result("1", "one")),
+        said("a4", "assistant", call("2"), response="r"),
+        said("t2", "user", result("2", "two"), "and quickly"),
+        said("a5", "assistant", "Done."),
+    )
+
+    assert [
+        ("user", "do it"),
+        ("assistant", ["1", "2"]),
+        ("tool", "one"),
+        ("tool", "two"),
+        ("user", "and quickly"),
+        ("assistant", "Done."),
+    ] == told(line)
+    assert "Both." == line["messages"][1]["content"]
+
+
+def test_a_line_per_branch_and_none_for_a_result_beside_it() -> None:
+    both = lines(
+        "openai-messages",
+        said("u", "user", "go"),
+        said("a", "assistant", call("1"), call("2"), parent="u"),
+        said("t1", "tool", result("1", "one"), parent="a"),
+        said("t2", "tool", result("2", "two"), parent="a"),
+        said("b1", "assistant", "First try.", parent="t2"),
+        said("b2", "assistant", "Second try.", parent="t2"),
+    )
+    begin = [("user", "go"), ("assistant", ["1", "2"]), ("tool", "one"), ("tool", "two")]
+
+    assert [[*begin, ("assistant", "First try.")], [*begin, ("assistant", "Second try.")]] == list(
+        map(told, both)
+    )
+
+
+def test_calls_that_nothing_answered() -> None:
+    (line,) = lines(
+        "openai-messages",
+        said("a1", "assistant", "Wait.", call("1")),
+        said("u", "user", "no"),
+        said("a2", "assistant", call("2"), call("3")),
+    )
+
+    assert [("assistant", "Wait."), ("user", "no"), ("assistant", ["2", "3"])] == told(line)
+
+
+def test_calls_without_ids_get_some() -> None:
+    (line,) = lines(
+        "openai-messages",
+        said("a", "assistant", call(None), call(None, "ls")),
+        said("t", "tool", result(None, "one"), result(None, "two")),
+    )
+
+    assert [("assistant", ["unnamed_call_0", "unnamed_call_1"]), ("tool", "one"), ("tool", "two")] == told(
+        line
+    )
+    assert "unnamed_call_1" == line["messages"][2]["tool_call_id"]
+
+
+def test_what_a_request_says_first_comes_first() -> None:
+    (line,) = lines(
+        "openai-messages",
+        said("s", "system", "Be brief."),
+        said("u", "user", "Hi"),
+        said("a", "assistant", "Hello.", parent="u"),
+        requests=[Request(system=["s"], prompt_id="u", response_ids=["a"])],
+    )
+
+    assert [("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello.")] == told(line)
+
+
+def test_sharegpt_has_calls_observations_and_thoughts() -> None:
+    (line,) = lines(
+        "sharegpt",
+        said("s", "system", "Be brief."),
+        said("u", "user", "go"),
+        said("a", "assistant", Reasoning(text="hm"), "Looking.", call("1")),
+        said("t", "tool", result("1", "one")),
+    )
+
+    assert {
+        "id": "c",
+        "system": "Be brief.",
+        "conversations": [
+            {"from": "human", "value": "go"},
+            {"from": "gpt", "value": "<think>\nhm\n</think>\n\nLooking."},
+            {"from": "function_call", "value": '{"name":"sh","arguments":{"x":1}}'},
+            {"from": "observation", "value": "one"},
+        ],
+    } == line
+
+
+def test_parquet_says_which_branch_is_shown() -> None:
+    timeline = [
+        said("u", "user", "go"),
+        said("a", "assistant", "Old.", parent="u"),
+        said("b", "assistant", "New.", parent="u"),
+    ]
+    conversation = Conversation(id="c", source="kitchen", timeline=[*timeline], head_id="b")
+    _, *rows = map(json.loads, parquet_rows(written("parquet", [conversation])[0]).splitlines())
+
+    assert [("u", True), ("a", False), ("b", True)] == [
+        (row["message_id"], row["on_shown_branch"]) for row in rows
+    ]
+
+
+def test_parquet_is_written_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[writers.get("parquet").__name__], "_ROWS", 2)  # type: ignore[attr-defined] # a module has a name
+    conversation = Conversation(
+        id="c", source="kitchen", timeline=[said(str(n), "user", "x") for n in range(5)]
+    )
+    _, *rows = parquet_rows(written("parquet", [conversation])[0]).splitlines()
+
+    assert 5 == len(rows)
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'agent-journal\[parquet\]'"):
+        written("parquet", [])
