@@ -32,7 +32,9 @@ INFO = WriterInfo(
     evidence="Apache Parquet, as pyarrow writes it; `json` of a row is the message as -t json has it",
 )
 # A row group is written when it has so many rows or bytes: memory does not grow with all that is written.
-_ROWS, _BYTES = 20_000, 16_000_000
+_ROWS, _BYTES = 20_000, 8_000_000
+# Columns of which many rows have the same value: each is written once per group.
+_REPEATED = ("source", "conversation_id", "title", "project", "git_branch", "role", "model", "stop_reason")
 # What the date types of most programs can hold: the years 1 to 9999.
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 _COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
@@ -42,7 +44,8 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     """Write one row per message, in row groups, as they come."""
     pyarrow = _pyarrow("pyarrow")
     schema = _schema(pyarrow)
-    with _pyarrow("pyarrow.parquet").ParquetWriter(out, schema, compression="zstd") as file:
+    options = {"compression": "zstd", "use_dictionary": list(_REPEATED)}
+    with _pyarrow("pyarrow.parquet").ParquetWriter(out, schema, **options) as file:
         for rows in _groups(_rows(items, run)):
             columns = {name: [row[name] for row in rows] for name in schema.names}
             file.write_table(pyarrow.table(columns, schema=schema))
