@@ -128,6 +128,9 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("private-key", _pem("RSA PRIVATE KEY", 24)),
     ("private-key", _pem("OPENSSH PRIVATE KEY", 6)),
     ("private-key", _pem("PRIVATE KEY", 1)),
+    ("private-key", _pem("EC PRIVATE KEY", 0)),
+    ("github-token", "ghp_" + "A" * 36),
+    ("openai-key", "sk-" + "a" * 48),
     ("private-key", _pem("PGP PRIVATE KEY BLOCK", 30)),
 )
 
@@ -207,6 +210,7 @@ TOLD: tuple[Credential, ...] = (
         "?api_key={}&x=1",
         "client.access_key = '{}'",
         "LICENSE_KEY={}",
+        "AWS Secret Access Key [None]: {}",
     ),
     *told(
         "token",
@@ -218,6 +222,7 @@ TOLD: tuple[Credential, ...] = (
         'refreshToken = "{}"',
         "TWILIO_AUTH_TOKEN={}",
         "gh auth login --with-token {}",
+        "API token: {}",
     ),
     *told("secret", _RANDOM, 'client_secret: "{}"', "WEBHOOK_SECRET={}", "otpauth://totp/x?secret={}"),
     *told("secret", "s3cr3t" + "v4lue", 'secret = "{}"'),
@@ -304,6 +309,8 @@ DECOYS: tuple[str, ...] = (
     "Authorization: Bearer $TOKEN",
     "Authorization: Bearer <token>",
     "secretName: my-app-secret-v2",
+    "--user-input-color:#00cc00 -user-select:none1",
+    "the token: base64url-encoded, signed with sha512crypt-rounds",
     "auth: true, author: john123smith, authority=example",
     "the token is a word; token: string | undefined",
     "toolu_" + some(WORD, 24, "toolu") + " msg_" + some(WORD, 24, "msg") + " call_" + some(WORD, 24, "call"),
@@ -331,7 +338,7 @@ PERSONAL: tuple[Credential, ...] = (
 )
 
 PERSONAL_DECOYS: tuple[str, ...] = (
-    "ana@example.org, git@github.com:ana/x.git, noreply@github.com",
+    "git@github.com:ana/x.git, noreply@github.com, 12345+ana@users.noreply.github.com",
     "logo@2x.png and @decorator",
     "2026-03-01T10:00:00.000Z, 1771000000, 1771000000000",
     "v1.2.3.4, 10.0.0.1, 127.0.0.1, 192.168.1.20, 8.8.8.8",

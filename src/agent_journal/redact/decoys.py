@@ -18,7 +18,6 @@ _REFERENCE = re.compile(
     r"[$<\[]|\{\{|\{[A-Za-z_]|%[A-Za-z_(]|@@|op://|vault:|arn:|ssm:|projects/|file:|/|~/|\./"
     r"|(?:process|os|import\.meta|std|System|Deno|Bun)\.|env[.(\[:]|ENV[.\[]|secrets?[.(\[]|config[.(\[]|vars?[.(]",
 )
-_SAME = re.compile(r"(.)\1{7}")
 _WORDS = re.compile(
     r"(?:my[_-]?)?(?:password|passwd|pass|pwd|secret|token|key|api[_-]?key|secret[_-]?key|credentials?)[0-9]?s?"
     r"|user(?:name)?|admin|root|guest|test(?:ing)?|none|null|nil|true|false|undefined|empty|default|strings?|text"
@@ -28,26 +27,22 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_./:=+~]+")
-_WORD = re.compile(r"[A-Za-z]+[0-9]{0,2}|[0-9]{1,8}|v[0-9]+")
-_MIXED = re.compile("[A-Za-z][0-9]|[0-9][A-Za-z]")
+_MIXED = re.compile("[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SEEN = 64
-_LEAST_DISTINCT = 5
+_LONGER_THAN_WORDS = 40
 _RANDOM_PIECE = 8
 
 
 def is_no_placeholder(_match: re.Match[str] | None, found: str) -> bool:
-    """Whether it may be real: it neither says that it is an example nor repeats one character."""
-    return (
-        len(set(found)) >= _LEAST_DISTINCT
-        and _PLACEHOLDER.search(found) is None
-        and _SAME.search(found) is None
-    )
+    """Whether it may be real: it does not say that it is an example."""
+    return _PLACEHOLDER.search(found) is None
 
 
 def is_mixed(match: re.Match[str] | None, found: str) -> bool:
-    """Whether it has letters and digits, and may be real."""
+    """Whether it has letters and digits, or is longer than any word, and may be real."""
     body = found[3:]
-    return has_digit(body) and any(map(str.isalpha, body)) and is_no_placeholder(match, found)
+    is_token = len(body) >= _LONGER_THAN_WORDS or (has_digit(body) and any(map(str.isalpha, body)))
+    return is_token and is_no_placeholder(match, found)
 
 
 def has_digit(text: str) -> bool:
@@ -66,12 +61,16 @@ def is_word(text: str) -> bool:
 
 
 def is_random(text: str) -> bool:
-    """Whether no person made it up: some piece of it mixes letters and digits without a pattern."""
-    if _MIXED.search(text, 0, _SEEN) is None:
+    """Whether no person made it up: some piece of it goes to and fro between letters and digits."""
+    if _MIXED.search(text, 0, _SEEN) is None or entropy(text) <= _least_entropy(len(text)):
         return False
-    pieces = (piece for piece in _SEPARATORS.split(text) if _WORD.fullmatch(piece) is None)
-    longest = max((len(piece) for piece in pieces if _MIXED.search(piece)), default=0)
-    return longest >= _RANDOM_PIECE and entropy(text) > _least_entropy(len(text))
+    pieces = (piece for piece in _SEPARATORS.split(text) if len(piece) >= _RANDOM_PIECE)
+    return any(len(_MIXED.findall(piece)) >= _changes(len(piece)) for piece in pieces)
+
+
+def _changes(length: int) -> int:
+    """How often letters and digits change at least: `base64url` is a word, 20 characters are none."""
+    return 3 if length < 16 else 2 if length < 20 else 1  # noqa: PLR2004 (as above)
 
 
 def _least_entropy(length: int) -> float:

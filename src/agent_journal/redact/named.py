@@ -10,13 +10,13 @@ from agent_journal.redact.rules import Rule
 _PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd"
 _KEY = (
     r"(?:api|auth|access|private|secret|account|signing|encryption|master|storage|service|license|subscription"
-    r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[_-]?key|secret|token|credentials?|auth"
+    r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[ _-]?key|secret|token|credentials?|auth"
 )
-_SUFFIX = r"(?:[_-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
+_SUFFIX = r"(?:[ _-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
 _QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
-# `= "`, `: `, `\": \"`, `=>`, `:=`; also `"name": "X", "value": "`, as environments are written in JSON.
+# `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `; also `"name": "X", "value": "`, as JSON has environments.
 _SIGN = (
-    rf"{_QUOTE}?\]?[ \t]{{0,8}}"
+    rf"{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}"
     r"""(?:={1,3}>?|:=|:|,[ \t]?\\*["']?value\\*["']?[ \t]?[:=])[ \t]{0,8}"""
 )
 _QUOTED = r"""[^\s"'`\\<>]"""
@@ -24,6 +24,7 @@ _BARE = r"""[^\s"'`\\<>,;(){}\[\]|&=]"""
 _LONGEST, _LONGEST_NAME = 600, 40
 _LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
 
+_COOKIES = ("cookie", "set-cookie")
 _NAME = re.compile(rf"(?:{_PASSWORDS}|pass|{_KEY}){_SUFFIX}", re.IGNORECASE)
 _FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,40}}?){_NAME.pattern}", re.IGNORECASE)
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
@@ -39,6 +40,8 @@ _PUBLIC = re.compile(
 
 def kind_of_field(name: str, value: str) -> str | None:
     """The kind of secret that a field of a record holds, if its name tells of one."""
+    if name.lower() in _COOKIES:
+        return "cookie" if decoys.is_random(value) and _may_be_real(value) else None
     named = _FIELD.fullmatch(name)
     if named is None or _PUBLIC.search(named[1]) or any(map(str.isspace, value)):
         return None

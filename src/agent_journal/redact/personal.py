@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address, ip_network
 
 from agent_journal.redact.rules import Rule
 
@@ -14,10 +15,9 @@ _CARD = re.compile(
 )
 _IBAN_LENGTHS = range(15, 35)
 _LEAST_PHONE, _MOST_PHONE = 8, 15
-# Reserved for documentation and tests (RFC 2606, RFC 6761), or no mail address at all.
+# Names of programs and files that have the form of a mail address.
 _NO_MAIL = re.compile(
-    r"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost)\Z|^(?:git|noreply|no-reply)@|\.(?:png|jpe?g|svg|webp|js|css|py)\Z",
-    re.IGNORECASE,
+    r"^(?:git|noreply|no-reply)@|@users\.noreply\.|\.(?:png|jpe?g|svg|webp|js|css|py)\Z", re.IGNORECASE
 )
 
 
@@ -57,15 +57,22 @@ def _is_ssn(_match: re.Match[str], found: str) -> bool:
 
 
 def _is_public_address(_match: re.Match[str], found: str) -> bool:
-    """Whether it may be somebody's: not of a private network, of documentation or of a version number."""
-    from ipaddress import ip_address  # noqa: PLC0415 (only for personal data)
-
+    """Whether it may be somebody's: not of a private network, nor what is rather a version number."""
     try:
-        return ip_address(found).is_global and not found.startswith(("1.", "2.", "3.", "8.8.", "9.9.9."))
+        address = ip_address(found)
     except ValueError:
         return False
+    return not any(address in network for network in _NO_MACHINES)
 
 
+# Most that begin with 0 to 9 are versions; the others are of one's own network, or no machine's.
+_NO_MACHINES = tuple(
+    ip_network(f"{first}/{bits}")
+    for first, bits in (
+        *(("0.0.0.0", 5), ("8.0.0.0", 7), ("10.0.0.0", 8), ("127.0.0.0", 8), ("169.254.0.0", 16)),  # noqa: S104 (networks)
+        *(("172.16.0.0", 12), ("192.168.0.0", 16), ("224.0.0.0", 3)),
+    )
+)
 _APART = r"(?<![A-Za-z0-9_.+-])"
 
 PERSONAL = (

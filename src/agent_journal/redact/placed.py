@@ -105,9 +105,9 @@ PLACED = (
     ),
     Rule(
         kind="password",  # curl -u user:password
-        before=r"(?<![A-Za-z0-9-])(?:-u|--user)[ \t=]{0,4}" + _QUOTE + r"[^\s:\"'`\\<>/$]{1,64}:",
+        before=r"(?<![A-Za-z0-9-])(?:-u|--user)[ \t=]{1,4}" + _QUOTE + r"[^\s:\"'`\\<>/$]{1,64}:",
         pattern=r"[^\s\"'`\\<>|;/$][^\s\"'`\\<>|;/]{3,128}",
-        trigger=r"(?:-u|--user)[ \t=]{0,4}\\*[\"']?[^\s:\"'`\\<>/$]{1,64}:",
+        trigger=r"(?:-u|--user)[ \t=]{1,4}\\*[\"']?[^\s:\"'`\\<>/$]{1,64}:",
         check=_is_password_of_user,
     ),
     Rule(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
-from itertools import accumulate
+from functools import cache, cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from agent_journal.redact.prefilter import dismisser
@@ -14,18 +14,19 @@ from agent_journal.redact.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Each also as it is written within JSON.
+# Each also as it is written within JSON. Every alternative begins with one character: so the expression looks
+# for those characters first, which is far faster.
 _CUT = (
     r"</?[A-Za-z][^<>]{0,200}>"
-    r"|(?:\x1b|\\u001[bB])\[[0-9;?]{0,16}[A-Za-z]"
-    "|[\u00ad\u200b\u200c\u200d\u2060\ufeff]"
-    r"|\\{1,4}(?:\r?\n|\\n)[ \t]*"
+    r"|\x1b\[[0-9;?]{0,16}[A-Za-z]|\\u001[bB]\[[0-9;?]{0,16}[A-Za-z]"
+    "|\u00ad|\u200b|\u200c|\u200d|\u2060|\ufeff"
+    r"|\\\\{0,3}(?:\r?\n|\\n)[ \t]*"
     r"|\*\*"
-    r"""|\\*"[ \t]*\+[ \t]*\\*"|\\*'[ \t]*\+[ \t]*\\*'"""
+    r"""|\\\\*"[ \t]*\+[ \t]*\\*"|"[ \t]*\+[ \t]*"|'[ \t]*\+[ \t]*'"""
 )
 # Only what stands within a word can hide one, or around the sign between a name and a value.
 TRIGGER = rf"[A-Za-z0-9_=:'\"-](?:{_CUT})+[A-Za-z0-9_=:'\"-]"
-_cuts = re.compile(rf"(?:{_CUT})+")
+_cuts = re.compile(_CUT)
 
 
 @cache
@@ -38,20 +39,28 @@ class Joined:
     """A text without what was put into it, and the way back."""
 
     def __init__(self, text: str) -> None:
-        cuts = [(cut.start(), cut.end()) for cut in _cuts.finditer(text)]
+        self._original = text
         self.text = _cuts.sub("", text)
-        removed = list(accumulate((end - start for start, end in cuts), initial=0))
-        # Where a cut was, in the joined text; how much was removed up to there.
-        self._at = [start - gone for (start, _), gone in zip(cuts, removed, strict=False)]
-        self._removed = removed
+
+    @cached_property
+    def _removed(self) -> list[tuple[int, int]]:
+        """Where each cut was in the joined text, and how much was removed up to and with it."""
+        removed: list[tuple[int, int]] = []
+        gone = 0
+        for cut in _cuts.finditer(self._original):
+            place = cut.start() - gone
+            gone += cut.end() - cut.start()
+            removed.append((place, gone))
+        return removed
 
     def in_original(self, span: Span) -> Span | None:
         """The span of the original text; None if nothing was put into it."""
-        first = bisect_right(self._at, span.start)
-        last = bisect_right(self._at, span.end - 1)
+        first = bisect_right(self._removed, span.start, key=itemgetter(0))
+        last = bisect_right(self._removed, span.end - 1, key=itemgetter(0))
         if first == last:
             return None
-        return Span(span.start + self._removed[first], span.end + self._removed[last], span.kind)
+        before = self._removed[first - 1][1] if first else 0
+        return Span(span.start + before, span.end + self._removed[last - 1][1], span.kind)
 
 
 def put_into(text: str) -> str:

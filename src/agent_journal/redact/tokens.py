@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_journal.redact.decoys import is_mixed
 from agent_journal.redact.rules import EDGE, Rule, token
 
@@ -166,7 +168,16 @@ SERVICES = (
 _BETWEEN = r"""(?:\\+[nrt]|[\s"'+,|>#*\\]|[0-9]{1,5}[→:|\t ]){0,16}+"""
 _KEY_HEADER = rf"(?:{_BETWEEN}(?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]{{0,120}}+)*+"
 _KEY_END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_LEAST_KEY = 80  # one of Ed25519 has 64 characters between its two lines
+_LEAST_CUT_KEY, _LEAST_KEY = 80, 10
+
+
+def _is_key(_match: re.Match[str], found: str) -> bool:
+    """Whether there is a key behind its first line, or what is left of one."""
+    body = re.sub("-----[A-Z0-9 ]+-----", "", found)
+    return (
+        len(body.strip()) >= _LEAST_KEY if found.endswith("-----") and body else len(found) >= _LEAST_CUT_KEY
+    )
+
 
 KEYS = (
     Rule(
@@ -177,7 +188,7 @@ KEYS = (
             rf"(?:(?:{_BETWEEN}[A-Za-z0-9+/=]{{1,76}}+)?{_BETWEEN}{_KEY_END})?"
         ),
         trigger="-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY",
-        check=lambda _match, found: len(found) >= _LEAST_KEY,
+        check=_is_key,
     ),
     Rule(
         kind="private-key",  # PuTTY's
