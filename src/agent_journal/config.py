@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent_journal.errors import BadConfig
+from agent_journal.pricing import Rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,12 +29,14 @@ FILE_NAME = "config.toml"
 _LARGEST_FILE = 1 << 20
 _LONGEST_SHOWN = 200
 _SOURCES = "storage.sources"
+_PRICES = "prices"
 # Variables of ours that are no keys, and the short name that one key has.
 _NO_KEYS = frozenset({"AJ_HOME", "AJ_DEBUG"})
 _SHORT = {"storage.index_path": "AJ_INDEX_PATH"}
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=1_000_000)]
 NotNegative = Annotated[int, Meta(ge=0, le=1_000_000)]
+Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class Storage(Struct, frozen=True, kw_only=True):
@@ -100,6 +103,23 @@ class Export(Struct, frozen=True, kw_only=True):
     """Whether tool calls and their results are part of it."""
 
 
+class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a model costs, in US dollars for a million tokens, as `[prices]` has it."""
+
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write: Dollars | None = None
+    cache_write_1h: Dollars | None = None
+
+    def rates(self) -> Rates:
+        """All prices: what has none of its own costs as input does, an hour in the cache as 5 minutes."""
+        read = self.input if self.cache_read is None else self.cache_read
+        written = self.input if self.cache_write is None else self.cache_write
+        hour = written if self.cache_write_1h is None else self.cache_write_1h
+        return Rates(self.input, self.output, read, written, hour)
+
+
 class Origin(Struct, frozen=True):
     """Where a value came from."""
 
@@ -123,11 +143,15 @@ class Config(Struct, frozen=True, kw_only=True):
     index: Index
     search: Search
     export: Export
+    prices: dict[str, Price] = {}
+    """By model, where a person settled them."""
     origins: dict[str, Origin] = {}
     """By key, where a value is not the default."""
 
     def value(self, key: str) -> Any:
-        """The value of a key; of a source that nobody settled: None."""
+        """The value of a key; of a source or price that nobody settled: None."""
+        if is_price(key):
+            return self.prices.get(_model_in(key))
         if is_source(key):
             return self.storage.sources.get(key.removeprefix(f"{_SOURCES}."))
         found: Any = self
@@ -217,12 +241,22 @@ def source_keys() -> tuple[str, ...]:
 
 def is_key(key: str) -> bool:
     """Whether there is such a key."""
-    return key in _kinds() or (is_source(key) and key.removeprefix(f"{_SOURCES}.") in _sources())
+    known = key in _kinds() or is_price(key)
+    return known or (is_source(key) and key.removeprefix(f"{_SOURCES}.") in _sources())
 
 
 def is_source(key: str) -> bool:
     """Whether a key is one of those below `[storage.sources]`."""
     return key.startswith(f"{_SOURCES}.")
+
+
+def is_price(key: str) -> bool:
+    """Whether a key is one of those below `[prices]`."""
+    return key.startswith(f"{_PRICES}.")
+
+
+def _model_in(key: str) -> str:
+    return key.removeprefix(f"{_PRICES}.").removeprefix('"').removesuffix('"')
 
 
 def source_info(key: str) -> ReaderInfo:
@@ -236,7 +270,9 @@ def source_key(info: ReaderInfo) -> str:
 
 
 def variables(key: str) -> tuple[str, ...]:
-    """The variables that set a key, the first one first."""
+    """The variables that set a key, the first one first; a price has none."""
+    if is_price(key):
+        return ()
     generic = f"AJ_{key.upper().replace('.', '_')}"
     if is_source(key):
         return (*(name for name in source_info(key).env if name.startswith("AJ_")), generic)
@@ -248,6 +284,8 @@ def written(key: str, values: Sequence[str]) -> Written:
     origin = Origin("flag", key)
     if not is_key(key):
         raise BadConfig(key, unknown_key(key))
+    if is_price(key):
+        raise BadConfig(key, f"a price is several values: write [{key}] and {_PRICE} into {FILE_NAME}")
     kind = _kinds().get(key)
     many = is_source(key) or get_origin(kind) is tuple
     if len(values) > 1 and not many:
@@ -269,6 +307,8 @@ def _is_unicode(text: str) -> bool:
 
 def expected(key: str) -> str:
     """What a value of a key must be, in words."""
+    if is_price(key):
+        return f"a table with {_PRICE}"
     return _PATTERNS if is_source(key) else _in_words(_kinds()[key])
 
 
@@ -386,7 +426,7 @@ def _in_flags(flags: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def _tables() -> frozenset[str]:
-    return frozenset({_SOURCES, *(name for name, _ in structs())})
+    return frozenset({_SOURCES, _PRICES, *(name for name, _ in structs())})
 
 
 @cache
@@ -409,6 +449,7 @@ def _sources() -> dict[str, ReaderInfo]:
 
 _PATTERNS = "a path, a glob, a list of them, or false"
 _LIST = "a glob or a list of them"
+_PRICE = "input, output and perhaps cache_read, cache_write, cache_write_1h in dollars per million tokens"
 
 
 def _in_words(kind: Any) -> str:
@@ -430,9 +471,13 @@ def _checked(key: str, setting: Setting, home: Path, environ: Mapping[str, str])
     try:
         if is_source(key):
             return () if _is_no(setting) else _patterns(setting)
+        if is_price(key):
+            return msgspec.convert(setting.value, Price)
         return _converted(_kinds()[key], setting, home, environ)
     except (ValueError, msgspec.ValidationError) as error:
         said = f"{key} is {_shown(setting.value)}, but must be {expected(key)}"
+        if is_price(key):
+            said = f"{key} must be {expected(key)}: {str(error).lower()}"
         raise BadConfig(str(setting.origin), said) from error
 
 
@@ -494,6 +539,7 @@ def _built(
             text = str(getattr(default, key.rpartition(".")[2]))
             values[key] = Path(os.path.join(home, expanded(text, environ)))
     tables: dict[str, dict[str, Any]] = {name: {} for name in _tables()}
+    prices = {key: values.pop(key) for key in list(values) if is_price(key)}
     for key, value in values.items():
         table, _, name = key.rpartition(".")
         tables[table][name] = value
@@ -503,5 +549,6 @@ def _built(
         index=Index(**tables["index"], vector=Vector(**tables["index.vector"])),
         search=Search(**tables["search"]),
         export=Export(**tables["export"]),
+        prices={_model_in(key): price for key, price in prices.items()},
         origins=origins,
     )

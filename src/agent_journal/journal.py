@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
     from agent_journal.searching import Answer, Mode
+    from agent_journal.usage import By, Report
 
 
 # So much to read is worth a second process, which takes a third of a second to start.
@@ -315,6 +316,25 @@ class Journal(Closing):
         query = query._replace(strict=strict or query.strict)
         mode = mode or self._config.search.default_mode
         return self._searching.answer(query, mode, Page(limit, offset, context))
+
+    def usage(
+        self,
+        by: By = "day",
+        wanted: Filter | None = None,
+        timezone: str | None = None,
+        *,
+        estimate: bool = False,
+    ) -> Report:
+        """What was used and what it cost, each token once; days are those of a time zone, or the machine's.
+
+        What is wanted is so by the time and the model of each answer. With `estimate` there are lines for
+        answers of which nothing is stated, apart from all others.
+        """
+        from agent_journal.usage.periods import this_slot, zone_of  # noqa: PLC0415
+        from agent_journal.usage.reporting import report  # noqa: PLC0415
+
+        zone, now = zone_of(timezone), this_slot()
+        return report(self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate)
 
     def close(self) -> None:
         """Let go of the files."""

@@ -44,6 +44,7 @@ class Kind(Enum):
     GUESSED_LINK = ("guessed-link", False, "a tool result has no call id; it was linked by its place")
     CUT_AT_SOURCE = ("cut-at-source", False, "the source cut or left out something that was said")
     PARTIAL_USAGE = ("partial-usage", False, "the source's token counts are known to be too low")
+    ODD_COUNT = ("odd-count", False, "a count of tokens that cannot be true, which no sum has")
     IGNORED_FILE = ("ignored-file", False, "a file of the source holds no conversation")
     # Writers.
     NOT_EXPRESSED = ("not-expressed", False, "the target format has no place for this")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import readers
+from agent_journal.counts import odd_counts
 from agent_journal.errors import (
     AgentJournalError,
     AmbiguousFormat,
@@ -17,7 +18,7 @@ from agent_journal.errors import (
     UnknownFormat,
     UnreadableSource,
 )
-from agent_journal.model import Origin
+from agent_journal.model import Conversation, Origin
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
 from agent_journal.source import as_text, open_source, opened, sha256
@@ -146,7 +147,10 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
             file=as_text(source.path or source.name),
             sha256=sha256(source),
         )
-        for item in unit.reader.read(source, unit.version, note.about(source.label)):
+        about = note.about(source.label)
+        for item in unit.reader.read(source, unit.version, about):
+            for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
+                about(Kind.ODD_COUNT, message, odd)
             yield item if item.origin is not None else replace(item, origin=origin)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)

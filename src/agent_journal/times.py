@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from typing import Any
 
@@ -49,6 +49,17 @@ def moment(value: Any) -> str | None:
     if isinstance(value, dict) and "$date" in value:
         return _from_bson(value["$date"])
     return None
+
+
+def first_moment(text: str, zone: tzinfo | None = None) -> str | None:
+    """The first moment of a date, in a zone or in the machine's (None); None if it is no date."""
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+        return None
+    try:
+        day = datetime.fromisoformat(text)
+        return _as_utc(day.replace(tzinfo=zone) if zone else day.astimezone())
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def from_epoch(number: float) -> str | None:

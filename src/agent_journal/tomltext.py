@@ -124,8 +124,10 @@ def changed(text: str, key: str, value: str | bool | int | list[str]) -> str | N
     return None
 
 
-def shown(value: str | bool | int | list[str]) -> str:  # noqa: FBT001 (a value)
-    """A value as TOML writes it."""
+def shown(value: str | bool | int | list[str] | dict[str, float]) -> str:  # noqa: FBT001 (a value)
+    """A value as TOML writes it; the names of a table are bare ones."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {number}' for name, number in value.items())} }}"
     # JSON's strings are TOML's, but for one control character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

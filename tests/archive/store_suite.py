@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent_journal import times
 from agent_journal.archive.found import Stat
 from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
 from agent_journal.archive.rows import Blocks, row_of
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import Place
-from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult
+from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult, Usage
 from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
 
 Opener = Callable[[], Store]
@@ -29,6 +30,13 @@ def snapshot(source: int, unit: str = "", number: int = 1, revision: int = 1, bl
         source=source, unit=unit, number=number, reader="some-reader", version="v1", revision=revision,
         taken_at=NOW, manifest=manifest,
     )  # fmt: skip
+
+
+def used(
+    id_: str, output: int, at: str | None = None, model: str | None = "m", key: str | None = None
+) -> Message:
+    """An answer that used something."""
+    return said(id_, f"said {id_}", at, role="assistant", model=model, usage=Usage(key=key, output=output))
 
 
 class StoreSuite:
@@ -453,6 +461,105 @@ class StoreSuite:
         assert ["two", "", "one", "likes tea"] == [each.text for each in store.indexed_newest(0)]
         later = max(each.key for each in old.indexed)
         assert ["two", "likes tea"] == [each.text for each in store.indexed_newest(later)]
+
+    # Usage
+
+    def test_usage_is_summed_by_bucket_source_model_and_state(self, store: Store) -> None:
+        put(store, talk("a", used("1", 5, minute(1)), used("2", 7, minute(20)), used("3", 1, minute(29))))
+        put(store, talk("b", used("4", 2, minute(1), model="n"), used("5", -3, minute(2)), source="other"))
+        put(
+            store, talk("c", said("6", "x", minute(1), role="assistant", usage=Usage(key="k6")), used("7", 4))
+        )
+        quarter = (times.epoch_ms(minute(0)) or 0) // 900_000
+
+        def bucket(slot: int | None) -> int:
+            return -1 if slot is None else slot - quarter
+
+        found = sorted(
+            (spent.bucket, spent.source, spent.model or "", spent.state, spent.answers, spent.output)
+            for spent in store.usage(Filter(), bucket)
+        )
+        assert [
+            (-1, "some-tool", "m", "counted", 1, 4),
+            (0, "other", "m", "odd", 1, 0),
+            (0, "other", "n", "counted", 1, 2),
+            (0, "some-tool", "", "empty", 1, 0),
+            (0, "some-tool", "m", "counted", 1, 5),
+            (1, "some-tool", "m", "counted", 2, 8),
+        ] == found
+        assert ["m", "n"] == store.used_models()
+
+    def test_usage_that_is_wanted(self, store: Store) -> None:
+        put(store, talk("a", used("1", 1, minute(1)), used("2", 2, minute(20)), cwd="/work/tides", title="T"))
+        put(store, talk("b", used("3", 4, minute(40), model="n"), source="other"))
+
+        def outputs(wanted: Filter) -> int:
+            return sum(spent.output for spent in store.usage(wanted, lambda _: 0))
+
+        for wanted, output in (
+            (Filter(), 7), (Filter(source="other"), 4), (Filter(project="TIDES"), 3), (Filter(title="t"), 3),
+            (Filter(model="N"), 4), (Filter(since=minute(15)), 6), (Filter(until=minute(15)), 1),
+            (Filter(since=minute(15), until=minute(30)), 2), (Filter(until=minute(31)), 7),
+        ):  # fmt: skip
+            assert output == outputs(wanted), wanted
+
+    def test_usage_by_conversation(self, store: Store) -> None:
+        put(store, talk("a", used("1", 1, minute(1)), title="T", cwd="/w"))
+        link = Link(conversation_id="a", relation="subagent")
+        put(store, talk("a/1", used("2", 2, minute(2)), link=link))
+        holders = store.holders()
+        found = {
+            holders[spent.conversation].id: spent.output
+            for spent in store.usage(Filter(), lambda _: 0, by_conversation=True)
+        }
+
+        assert {"a": 1, "a/1": 2} == found
+        by_id = {holder.id: holder for holder in holders.values()}
+        assert ("T", "/w", None) == (by_id["a"].title, by_id["a"].project, by_id["a"].parent)
+        assert by_id["a"].key == by_id["a/1"].parent
+
+    def test_usage_is_counted_once_and_the_last_word_holds(self, store: Store) -> None:
+        whole = [used("1", 3, minute(1), key="k"), used("2", 9, minute(1, 1), key="k")]
+        for each in (talk("a", *whole), talk("fork", whole[0]), talk("a", *whole)):
+            put(store, each)
+
+        assert [(1, 9)] == [(spent.answers, spent.output) for spent in store.usage(Filter(), lambda _: 0)]
+
+    def test_usage_is_of_the_day_it_was_said_first(self, store: Store) -> None:
+        later = "2026-04-03T10:00:00Z"
+        for order in (("x", later, minute(1)), ("y", minute(1), later)):
+            name, first, second = order
+            put(store, talk(f"{name}1", used(f"{name}1", 3, first, key=name)))
+            put(store, talk(f"{name}2", used(f"{name}2", 3, second, key=name)))
+        days = {spent.bucket for spent in store.usage(Filter(), lambda slot: (slot or 0) // 96)}
+
+        assert {(times.epoch_ms(minute(1)) or 0) // 86_400_000} == days
+        holders = store.holders()
+        by_conversation = store.usage(Filter(), lambda _: 0, by_conversation=True)
+        assert {"x2", "y1"} == {holders[spent.conversation].id for spent in by_conversation}
+
+    def test_what_is_counted_under_another_name_is_not_counted_twice(self, store: Store) -> None:
+        put(store, talk("a", used("1", 3, minute(1)), used("2", 4, minute(2))))
+        put(store, talk("a", used("1", 3, minute(1), key="sum"), used("2", 7, minute(2), key="sum")))
+
+        assert [(1, 7)] == [(spent.answers, spent.output) for spent in store.usage(Filter(), lambda _: 0)]
+
+    def test_usage_of_what_is_forgotten_goes_to_its_copies(self, store: Store) -> None:
+        put(store, talk("a", used("1", 3, minute(1)), used("2", 4, minute(2))))
+        put(store, talk("b", used("1", 3, minute(1))))
+        assert 7 == sum(spent.output for spent in store.usage(Filter(), lambda _: 0))
+        with store.transaction():
+            store.forget(the(store, "a").key, NOW)
+
+        assert [3] == [spent.output for spent in store.usage(Filter(), lambda _: 0)]
+
+    def test_which_entries_are_copies(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2))))
+        put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))))
+        keys = [key for key, _ in store.entries(the(store, "b").key)]
+
+        assert {keys[0]} == store.copied(the(store, "b").key)
+        assert set() == store.copied(the(store, "a").key)
 
     # Care
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent_journal import config, readers, tomltext
 from agent_journal.config import Config, load
 from agent_journal.errors import BadConfig
+from agent_journal.pricing import Rates
 
 
 class Row(NamedTuple):
@@ -397,3 +398,40 @@ def test_paths_are_expanded_from_the_given_environment() -> None:
     assert config.expanded("%NOWHERE%/a", environ) == "%NOWHERE%/a"
     assert config.expanded("%a", environ) == "%a"
     assert config.expanded("~/a", {}) == str(Path("~/a").expanduser())
+
+
+# Prices
+
+
+def test_prices_are_settled_by_model(tmp_path: Path) -> None:
+    one = '[prices."gpt-4.1"]\ninput = 2\noutput = 8.5\n'
+    settled = loaded(tmp_path, f"{one}[prices]\nm = {{ input = 1, output = 0, cache_read = 0 }}\n")
+
+    assert {"gpt-4.1", "m"} == set(settled.prices)
+    assert Rates(2, 8.5, 2, 2, 2) == settled.prices["gpt-4.1"].rates()
+    assert Rates(1, 0, 0, 1, 1) == settled.prices["m"].rates()
+    assert settled.prices["m"] == settled.value("prices.m")
+    assert settled.value("prices.other") is None
+    assert settled.origin('prices."gpt-4.1"').kind == "file"
+
+
+@pytest.mark.parametrize(
+    "price",
+    ["3", "{}", "{ input = 1 }", '{ input = "1", output = 1 }', "{ input = -1, output = 1 }",
+     "{ input = 1, output = 1, cacheRead = 1 }", "{ input = nan, output = 1 }",
+     "{ input = inf, output = 1 }"],
+)  # fmt: skip
+def test_a_wrong_price_is_named(price: str, tmp_path: Path) -> None:
+    said = refusal(tmp_path, f"[prices]\nm = {price}\n")
+
+    assert said.startswith("HOME/config.toml:2: prices.m must be a table with input, output")
+
+
+def test_a_price_is_written_into_the_file_by_hand() -> None:
+    with pytest.raises(BadConfig, match="several values"):
+        config.written("prices.m", ["3"])
+
+
+def test_no_variable_settles_a_price(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="AJ_PRICES_M"):
+        load(tmp_path, {"AJ_PRICES_M": "3"})

@@ -55,3 +55,4 @@ with agent_journal.open_archive("journal") as journal:
     assert_type([each.message for hit in answer.hits for each in hit.others], list[str])
     assert_type([each.meant for each in answer.corrections], list[tuple[str, ...]])
     journal.search("words", mode="by heart")  # type: ignore[arg-type]
+    assert_type(journal.usage("model", timezone="UTC").total.cost_usd, float)

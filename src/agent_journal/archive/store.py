@@ -11,7 +11,7 @@ from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.vault import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -176,6 +176,47 @@ class Placed(NamedTuple):
     """Of the conversation that it is in."""
     sameness: Any = None
     """Equal in entries that are copies of each other, as far as can be told; None if it cannot be told."""
+
+
+class Spent(NamedTuple):
+    """What was used within one bucket of time, of one source and model."""
+
+    conversation: int
+    """Its key; 0 where conversations are summed up."""
+    bucket: int
+    source: str
+    model: str | None
+    above: int
+    """The largest of the sizes that prices depend on that the prompts were larger than."""
+    estimated: int
+    state: str
+    """`counted`; `odd` if a count cannot be true, `empty` if there is none: then nothing is summed."""
+    is_stated: int
+    """Whether the source states what it cost."""
+    answers: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    cache_write_5m: int
+    cache_write_1h: int
+    reasoning: int
+    other: int
+    """Tokens of which the source tells only how many they are."""
+    cost_usd: float | None
+
+
+class Holder(NamedTuple):
+    """A conversation that used something."""
+
+    key: int
+    source: str
+    id: str
+    title: str | None
+    project: str | None
+    started_at: str | None
+    parent: int | None
+    """The key of the conversation that it works for, if it is a subagent's."""
 
 
 class Counts(msgspec.Struct, kw_only=True):
@@ -355,6 +396,25 @@ class Store(Catalog, Protocol):
 
     def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
         """So many messages before an entry that was found, and behind it, in their order."""
+
+    # Usage
+    def usage(
+        self, wanted: Filter, bucket: Callable[[int | None], int], *, by_conversation: bool = False
+    ) -> Iterator[Spent]:
+        """What was used, summed up by bucket, source, model and state, and by conversation if asked for.
+
+        `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
+        its time is so to the quarter of an hour.
+        """
+
+    def used_models(self) -> list[str]:
+        """Every model that something was used of."""
+
+    def holders(self) -> dict[int, Holder]:
+        """Every conversation by its key, as far as reports name it."""
+
+    def copied(self, conversation: int) -> set[int]:
+        """Keys of those entries of a conversation that repeat another's."""
 
     # Care
     def counts(self) -> Counts:

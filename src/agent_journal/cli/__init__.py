@@ -17,6 +17,7 @@ VERBS = {
     "search": "Find what was said, thought or done",
     "export": "Write conversations for others to read, without secrets",
     "status": "Tell what is in the journal",
+    "usage": "Tell how many tokens were used, and what they cost",
     "convert": "Write conversations from any source in any format",
     "cook": "Turn API traces into a deduplicated graph of requests",
     "validate": "Check conversations against the unified schema and its rules",

@@ -13,6 +13,7 @@ from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import tzinfo
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -21,11 +22,14 @@ def date_in_seconds(_context: click.Context, _option: click.Parameter, value: st
     """The moment that is meant, in seconds since 1970."""
     if value is None:
         return None
+    return _seconds(value)
+
+
+def _seconds(value: str, option: str | None = None) -> int:
     found = seconds(value, time.time())
     if found is None:
-        raise click.BadParameter(
-            f"{value!r} is no date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
-        )
+        said = f"{value!r} is no date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
+        raise click.BadParameter(said, param_hint=option)
     return found
 
 
@@ -34,18 +38,31 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     return None if found is None else times.from_epoch(found)
 
 
+def moment_in(zone: tzinfo | None, value: str, option: str) -> str | None:
+    """The moment that is meant; a date alone is its first one in a zone, None is the machine's."""
+    return times.first_moment(value, zone) or times.from_epoch(_seconds(value, option))
+
+
+_OF_CONVERSATIONS = (
+    click.option("--source", metavar="NAME", help="Only this source ('aj formats' lists them)."),
+    click.option("--project", metavar="TEXT", help="Only projects whose folder has this in its path."),
+    click.option("--model", metavar="TEXT", help="Only where a model with this in its name took part."),
+    click.option("--title", metavar="TEXT", help="Only those with this in the title."),
+)
+
+
+def of_conversations(command: Command) -> Command:
+    """Give a verb the options that say which conversations are meant, whenever they were."""
+    for option in reversed(_OF_CONVERSATIONS):
+        command = option(command)
+    return command
+
+
 def filters(command: Command) -> Command:
     """Give a verb the options."""
     for option in reversed(
         (
-            click.option("--source", metavar="NAME", help="Only this source ('aj formats' lists them)."),
-            click.option(
-                "--project", metavar="TEXT", help="Only projects whose folder has this in its path."
-            ),
-            click.option(
-                "--model", metavar="TEXT", help="Only where a model with this in its name took part."
-            ),
-            click.option("--title", metavar="TEXT", help="Only those with this in the title."),
+            *_OF_CONVERSATIONS,
             click.option(
                 "--since", metavar="DATE", callback=_moment, help="Only those that went on after it."
             ),

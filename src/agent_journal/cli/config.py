@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from agent_journal import config, files, tomltext
 from agent_journal.errors import BadConfig
@@ -70,7 +71,8 @@ def set_value(key: str, values: tuple[str, ...]) -> None:
 
 def rows(settled: Config) -> Iterator[dict[str, Any]]:
     """Every key as data."""
-    for key in (*config.keys(), *config.source_keys()):
+    prices = (key for key in settled.origins if config.is_price(key))
+    for key in (*config.keys(), *config.source_keys(), *prices):
         yield _row(settled, key)
 
 
@@ -88,6 +90,9 @@ def _row(settled: Config, key: str) -> dict[str, Any]:
 
 def _value(settled: Config, key: str) -> Any:
     value = settled.value(key)
+    if config.is_price(key):
+        price: dict[str, float | None] = msgspec.to_builtins(value) if value else {}
+        return {name: dollars for name, dollars in price.items() if dollars is not None}
     if value is None:  # a source: where it usually lies
         from agent_journal.homes import homes_of  # noqa: PLC0415 (only where needed)
 

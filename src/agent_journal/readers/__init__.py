@@ -81,6 +81,10 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """How agent records tell of it."""
     in_blocks: bool = False
     """Whether its messages are lists of blocks, also where there is only one."""
+    undercounts: str = ""
+    """What its token counts leave out, as far as that is known."""
+    sums_requests: bool = False
+    """Whether its token counts are of several requests together: they do not tell how large a prompt was."""
     retention: Retention | None = None
     """What the tool itself deletes, if it does."""
     resume: str = ""
@@ -111,6 +115,17 @@ def discover() -> dict[str, Reader]:
     ]
     found += plugged_in("agent_journal.readers")
     return {reader.INFO.name: reader for reader in found}
+
+
+def info(name: str) -> ReaderInfo | None:
+    """What is known of a source, None if nothing reads it; no other reader is imported if that can be."""
+    module = f"{__name__}.{name.replace('-', '_')}"
+    try:
+        found: ReaderInfo = importlib.import_module(module).INFO
+    except (ImportError, AttributeError):
+        reader = discover().get(name)
+        return None if reader is None else reader.INFO
+    return found if found.name == name else None
 
 
 def get(name: str) -> Reader:

@@ -72,6 +72,14 @@ class Sink:
             else text.encode(self._encoding, "backslashreplace").decode(self._encoding)
         )
 
+    def draws(self, text: str) -> bool:
+        """Whether the stream can show a text as it is."""
+        try:
+            text.encode(self._encoding)
+        except (UnicodeError, LookupError):
+            return False
+        return True
+
     def _styled(self, piece: Piece) -> str:
         if isinstance(piece, str):
             return safe(piece)

@@ -12,7 +12,6 @@ import msgspec
 
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.conversations import Conversations
-from agent_journal.archive.sqlite.counting import USAGE, usages
 from agent_journal.archive.store import Change
 
 if TYPE_CHECKING:
@@ -115,8 +114,8 @@ class Again(Conversations):
     def _drop_conversation(self, key: int) -> list[int]:
         """Take away a conversation that has no entries; the keys that the index must lose."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", key)
-        self._db.execute("DELETE FROM usage WHERE conversation = ?", (key,))
-        self._db.execute("DELETE FROM contents WHERE conversation = ?", (key,))
+        for table in ("usage", "usage_sums", "contents"):
+            self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
         self._db.execute("UPDATE conversations SET twin_of = NULL WHERE twin_of = ?", (key,))
         self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
         return [title_key] if title_key else []
@@ -171,25 +170,26 @@ class Again(Conversations):
         """What copies used was counted with their originals."""
         for key in keys:
             number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
-            self._many(USAGE, usages(self._detail(number), number, [(key, row_of(self._entry(key)))]))
+            self._use(self._detail(number), number, [(key, row_of(self._entry(key)))])
 
     def _uncount(self, gone: dict[int, list[int]]) -> set[tuple[str, str]]:
         """Take away what entries used; what is counted once may be counted with another."""
         sql = "DELETE FROM usage WHERE conversation = ? AND message = ? RETURNING source, key"
-        return {
+        uncounted = {
             (source, name)
             for number, keys in gone.items()
             for key in keys
             for source, name in self._rows(sql, number, key)
         }
+        self._sum_up(number for number, keys in gone.items() if keys)
+        return uncounted
 
     def _count_again(self, conversations: Iterable[int], uncounted: set[tuple[str, str]]) -> None:
         if not uncounted:
             return
         for number in conversations:
             if number and self._value("SELECT 1 FROM conversations WHERE key = ?", number):
-                counted = usages(self._detail(number), number, self._shown(number))
-                self._many(USAGE, [usage for usage in counted if usage[:2] in uncounted])
+                self._use(self._detail(number), number, self._shown(number), uncounted)
 
     def _indexed_beyond(self, last: int, promoted: Iterable[int]) -> list[Indexed]:
         sql = "SELECT conversation FROM timeline WHERE key = ?"

@@ -16,8 +16,8 @@ from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.conversations import memory_hash
 from agent_journal.archive.sqlite.entries import BAD_VALUES
 from agent_journal.archive.sqlite.ledger import Ledger
-from agent_journal.archive.sqlite.lists import Lists
-from agent_journal.archive.sqlite.schema import MIGRATIONS
+from agent_journal.archive.sqlite.schema import MIGRATIONS, SUMS
+from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.model import Event, Memory
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Message
 
 
-class Care(Lists, Again, Ledger):
+class Care(Spending, Again, Ledger):
     """The part of the store that keeps it whole."""
 
     # Forgetting
@@ -46,7 +46,8 @@ class Care(Lists, Again, Ledger):
         self._remove(key, removed)
         for (block,) in blocks:
             self._repack(block)
-        self._db.execute("DELETE FROM usage WHERE conversation = ?", (key,))
+        for table in ("usage", "usage_sums"):
+            self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
         self._count_promoted(promoted)
         removed += self._drop_conversation(key)
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (_tombstone(source, id_), at))
@@ -155,6 +156,7 @@ class Care(Lists, Again, Ledger):
             self._problems_of_ledger,
             self._orphans,
             self._problems_of_values,
+            self._problems_of_sums,
             self._problems_of_conversations,
             self._problems_of_memories,
         )
@@ -194,13 +196,26 @@ class Care(Lists, Again, Ledger):
 
     def _problems_of_values(self) -> Iterator[tuple[str, str]]:
         """What is read in lists and reports, and never decoded otherwise."""
-        for table in ("journal", "tool_calls", "usage"):
+        for table in ("journal", "tool_calls", "usage", "usage_sums"):
             for _ in self._rows(f"SELECT * FROM {table}"):
                 pass
         sql = "SELECT source, id, started_at, started_ms, updated_at, updated_ms, * FROM conversations"
         for source, id_, started_at, started_ms, updated_at, updated_ms, *_ in self._rows(sql):
             if (times.epoch_ms(started_at), times.epoch_ms(updated_at)) != (started_ms, updated_ms):
                 yield f"{source}:{id_}", "its times are not what was stored"
+
+    def _problems_of_sums(self) -> Iterator[tuple[str, str]]:
+        """Sums are integers but for what sources say it cost, which is added in another order each time."""
+        columns = ", ".join(f"c{place}" for place in range(16))
+        sql = (
+            f"WITH s({columns}, cost) AS ({SUMS.format('1')}), "
+            f"t({columns}, cost) AS (SELECT * FROM usage_sums), "
+            f"more AS (SELECT {columns} FROM s EXCEPT SELECT {columns} FROM t), "
+            f"less AS (SELECT {columns} FROM t EXCEPT SELECT {columns} FROM s) "
+            "SELECT (SELECT count(*) FROM more) + (SELECT count(*) FROM less)"
+        )
+        if self._value(sql):
+            yield "usage_sums", "the sums of what was used are not those of the usage table"
 
     def _problems_of_conversations(self) -> Iterator[tuple[str, str]]:
         for key, source, id_ in list(self._rows("SELECT key, source, id FROM conversations")):
@@ -301,6 +316,7 @@ _ORPHANS = (
     ("tool_calls", "message", "timeline", "a tool call of no message"),
     ("usage", "message", "timeline", "usage of no message"),
     ("usage", "conversation", "conversations", "usage of no conversation"),
+    ("usage_sums", "conversation", "conversations", "usage of no conversation"),
     ("conversations", "twin_of", "conversations", "a twin of no conversation"),
     ("contents", "source", "sources", "content of no source"),
     ("contents", "conversation", "conversations", "a source's conversation that is not there"),

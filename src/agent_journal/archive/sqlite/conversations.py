@@ -12,7 +12,7 @@ from agent_journal.archive import twins
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
 from agent_journal.archive.rows import content_hash, detail_of, entry_of, messages_in, says_all
 from agent_journal.archive.sqlite.copies import SAID
-from agent_journal.archive.sqlite.counting import Counting
+from agent_journal.archive.sqlite.counting import Counting, name_of
 from agent_journal.archive.sqlite.givers import Givers
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
 from agent_journal.archive.store import Change
@@ -127,8 +127,10 @@ class Conversations(Givers, Counting, Indexable):
         keys = self._insert(key, _additions(plan), copies, source)
         self._came(source, key, (*plan.given, *(new for new, _ in keys)))
         self._note_givers(source, stored, plan, keys)
+        pairs = _pairs(plan, keys)
+        self._let_go(key, [(old, new, name_of(conversation.id, row)) for old, new, row in pairs])
         self._count(conversation, key, keys[: len(added)], copies)
-        removed = self._replace(key, plan, keys)
+        removed = self._replace(key, pairs)
         entries = self._new_entries(key, whole, keys, copies)
         title_key = known.title_key
         if whole.title != known.title:
@@ -189,20 +191,14 @@ class Conversations(Givers, Counting, Indexable):
         # What is counted is what is shown.
         self._drop_calls(conversation, [key for key, _ in plan.superseded])
 
-    def _replace(self, conversation: int, plan: Plan, keys: list[tuple[int, Row]]) -> list[int]:
+    def _replace(self, conversation: int, pairs: list[tuple[int, int, Row]]) -> list[int]:
         """Let what points to replaced entries point to those in their place; keys the index must lose."""
-        now = {row.hash: key for key, row in keys}
-        pairs = [(now[row.hash], old) for old, row in plan.replaced]
-        self._many("UPDATE timeline SET copy_of = ? WHERE copy_of = ?", pairs)
-        self._many(
-            "UPDATE usage SET message = ? WHERE conversation = ? AND message = ?",
-            [(new, conversation, old) for new, old in pairs],
-        )
+        self._many("UPDATE timeline SET copy_of = ? WHERE copy_of = ?", [(new, old) for old, new, _ in pairs])
         self._many(
             "UPDATE tool_calls SET answered_by = ? WHERE conversation = ? AND answered_by = ?",
-            [(new, conversation, old) for new, old in pairs],
+            [(new, conversation, old) for old, new, _ in pairs],
         )
-        replaced = [old for _, old in pairs]
+        replaced = [old for old, _, _ in pairs]
         self._remove(conversation, replaced)
         return replaced
 
@@ -303,6 +299,12 @@ def unit_of(conversation: Conversation) -> str:
 def _additions(plan: Plan) -> list[tuple[int, int, Row]]:
     current = [(place, 0, row) for place, row in plan.added]
     return current + [(place, version, row) for place, row, version in plan.earlier]
+
+
+def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:
+    """Replaced entries by key, with the keys of those in their place."""
+    now = {row.hash: key for key, row in keys}
+    return [(old, now[row.hash], row) for old, row in plan.replaced]
 
 
 def memory_hash(memory: Memory) -> bytes:

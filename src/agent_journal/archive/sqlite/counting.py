@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
+from agent_journal import times
 from agent_journal.archive.sqlite.copies import Copies
+from agent_journal.archive.sqlite.schema import SUMS
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Sequence
+
     from agent_journal.archive.rows import Row
     from agent_journal.archive.sqlite.entries import Original
     from agent_journal.model import Conversation
 
 _MOST = (1 << 63) - 1
+_KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.source = ? AND u.key = j.value"
 
-USAGE = (
-    "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-    # Counted once, the last word wins; whose it is does not change when a copy repeats it.
-    "ON CONFLICT (source, key) DO UPDATE SET at = excluded.at, model = excluded.model, input = "
-    "excluded.input, "
-    "output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, "
-    "cache_write_5m = excluded.cache_write_5m, cache_write_1h = excluded.cache_write_1h, "
-    "reasoning = excluded.reasoning, total = excluded.total, cost_usd = excluded.cost_usd, "
-    "estimated = excluded.estimated WHERE at IS NULL OR excluded.at >= at"
-)
+
+class Used(NamedTuple):
+    """A row of the usage table."""
+
+    source: str
+    key: str
+    conversation: int
+    message: int
+    at: str | None
+    model: str | None
+    input: int | float | None
+    output: int | float | None
+    cache_read: int | float | None
+    cache_write: int | float | None
+    cache_write_5m: int | float | None
+    cache_write_1h: int | float | None
+    reasoning: int | float | None
+    total: int | float | None
+    cost_usd: float | None
+    estimated: bool
+    at_ms: int | None
+    """When it was said first."""
+    counted_ms: int | None
+    """When the counts that hold were stated."""
 
 
 class Counting(Copies):
@@ -42,7 +63,7 @@ class Counting(Copies):
             for message, row in keys
             if row.usage is not None and not self._is_counted(copies.get(row.hash))
         ]
-        self._many(USAGE, usages(conversation, key, own))
+        self._use(conversation, key, own)
 
     def _count_calls(self, key: int, keys: list[tuple[int, Row]]) -> None:
         answers: dict[str, tuple[int | None, bool | None]] = {
@@ -74,26 +95,124 @@ class Counting(Copies):
         )
         return self._value(sql, original.key) is not None
 
+    def _use(
+        self,
+        conversation: Conversation,
+        key: int,
+        keys: list[tuple[int, Row]],
+        only: Container[tuple[str, str]] | None = None,
+    ) -> None:
+        """Count what entries of a conversation used, all or only some by name; sum up what that changes."""
+        came = usages(conversation, key, keys)
+        if only is not None:
+            came = [used for used in came if (used.source, used.key) in only]
+        if not came:
+            return
+        names = msgspec.json.encode([used.key for used in came]).decode()
+        known = {row[1]: Used(*row) for row in self._rows(_KNOWN, names, conversation.source)}
+        places = ", ".join("?" * len(Used._fields))
+        self._many(
+            f"INSERT OR REPLACE INTO usage VALUES ({places})",
+            [settled(known[used.key], used) if used.key in known else used for used in came],
+        )
+        self._sum_up({key, *(used.conversation for used in known.values())})
 
-def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[tuple[Any, ...]]:
-    """The rows of the usage table for entries of a conversation."""
-    found = {}
+    def _let_go(self, conversation: int, replaced: Sequence[tuple[int, int, str | None]]) -> None:
+        """Let usage of entries (old, new, what is counted now) be that of those in their place.
+
+        What was counted of an entry under another name was the same tokens: that is no longer counted.
+        """
+        self._many(
+            "DELETE FROM usage WHERE conversation = ? AND message = ? AND key IS NOT ?",
+            [(conversation, old, name) for old, _, name in replaced],
+        )
+        self._many(
+            "UPDATE usage SET message = ? WHERE conversation = ? AND message = ?",
+            [(new, conversation, old) for old, new, _ in replaced],
+        )
+        if replaced:
+            self._sum_up([conversation])
+
+    def _sum_up(self, conversations: Iterable[int]) -> None:
+        """Bring the sums of conversations up to what is counted."""
+        for conversation in conversations:
+            self._db.execute("DELETE FROM usage_sums WHERE conversation = ?", (conversation,))
+            self._db.execute(f"INSERT INTO usage_sums {SUMS.format('conversation = ?')}", (conversation,))
+
+
+def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:
+    """The rows of the usage table for entries of a conversation; of those with one name the last."""
+    found: dict[str, Used] = {}
     for message, row in keys:
-        usage = row.usage
-        if usage is None:
+        usage, name = row.usage, name_of(conversation.id, row)
+        if usage is None or name is None:
             continue
-        name = usage.key or f"{conversation.id}\0{row.id}"
-        counts = (
-            usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cache_write_5m,
-            usage.cache_write_1h, usage.reasoning, usage.total,
-        )  # fmt: skip
-        found[name] = (
-            conversation.source, name, key, message, row.at, row.model or conversation.model,
-            *map(_storable, counts), usage.cost_usd, usage.estimated,
-        )  # fmt: skip
+        at_ms = times.epoch_ms(row.at)
+        used = Used(
+            source=conversation.source,
+            key=name,
+            conversation=key,
+            message=message,
+            at=row.at,
+            model=row.model or conversation.model,
+            input=_storable(usage.input),
+            output=_storable(usage.output),
+            cache_read=_storable(usage.cache_read),
+            cache_write=_storable(usage.cache_write),
+            cache_write_5m=_storable(usage.cache_write_5m),
+            cache_write_1h=_storable(usage.cache_write_1h),
+            reasoning=_storable(usage.reasoning),
+            total=_storable(usage.total),
+            cost_usd=usage.cost_usd,
+            estimated=usage.estimated,
+            at_ms=at_ms,
+            counted_ms=at_ms,
+        )
+        before = found.get(name)
+        if before is not None and _is_before(before.at_ms, at_ms):
+            used = used._replace(at=before.at, at_ms=before.at_ms)
+        found[name] = used
     return list(found.values())
+
+
+def name_of(conversation: str, row: Row) -> str | None:
+    """What a row's usage is counted by: the source's key, or the message itself."""
+    return None if row.usage is None else row.usage.key or f"{conversation}\0{row.id}"
+
+
+def settled(old: Used, new: Used) -> Used:
+    """One of two statements about the same tokens.
+
+    The last counts hold. The tokens are those of the conversation that told of them first: a fork may repeat
+    them long after, with the time at which it was made.
+    """
+    counts = new if _holds(old, new) else old
+    place = new if _is_before(new.at_ms, old.at_ms) else old
+    return counts._replace(
+        conversation=place.conversation,
+        message=counts.message if old.conversation == new.conversation else place.message,
+        at=place.at,
+        at_ms=place.at_ms,
+        model=counts.model or place.model,
+    )
+
+
+def _holds(old: Used, new: Used) -> bool:
+    """Whether the new counts are the last word: they are later, or as late and no less."""
+    if new.message == old.message or old.counted_ms is None:
+        return True
+    if new.counted_ms is None or new.counted_ms < old.counted_ms:
+        return False
+    is_later = new.counted_ms > old.counted_ms or new.conversation == old.conversation
+    return is_later or (new.output or 0) >= (old.output or 0)
+
+
+def _is_before(one: int | None, other: int | None) -> bool:
+    return one is not None and (other is None or one < other)
 
 
 def _storable(number: int | None) -> int | float | None:
     """SQLite's integers have 64 bits."""
-    return float(number) if number is not None and abs(number) > _MOST else number
+    if number is None or abs(number) <= _MOST:
+        return number
+    return 1e300 if number > 0 else -1e300

@@ -48,7 +48,7 @@ class Lists(Conversations, Finds):
         self, wanted: Filter, sort: str = "updated", limit: int | None = None
     ) -> Iterator[Listed]:
         """Conversations in the order asked for, newest first by default."""
-        where, values = _conditions(wanted)
+        where, values = conditions(wanted)
         sql = f"{_LISTED} WHERE {' AND '.join(where) or '1'} ORDER BY {_SORTS[sort]} LIMIT ?"
         for row in self._rows(sql, *values, -1 if limit is None else limit):
             yield _listed(row)
@@ -113,7 +113,8 @@ class Lists(Conversations, Finds):
         )
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
+def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
+    """The SQL by which conversations, as `c`, are chosen, and its values."""
     where: list[str] = []
     values: list[Any] = []
     if wanted.source:

@@ -2,6 +2,41 @@
 
 from __future__ import annotations
 
+from agent_journal.counts import COUNTS, DEAREST, MOST
+
+# Sizes of prompts, in tokens, above which some vendor has another price (as of November 2026).
+SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
+_SOUND = " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {MOST}" for name in COUNTS)
+_ABOVE = " ".join(f"WHEN prompt > {size} THEN {size}" for size in reversed(SIZES))
+_SUMMED = (
+    "input",
+    "output",
+    "cache_read",
+    "written",
+    "cache_write_5m",
+    "cache_write_1h",
+    "reasoning",
+    "other",
+)
+
+# What conversations used, summed up by quarter of an hour, model and all else that prices depend on.
+SUMS = f"""
+    SELECT conversation, (at_ms - (at_ms < 0) * 899999) / 900000 AS slot, model,
+      CASE {_ABOVE} ELSE 0 END AS above, estimated, state, cost_usd IS NOT NULL AS is_stated, count(*),
+      {", ".join(f"coalesce(sum({name}) FILTER (WHERE state = 'counted'), 0)" for name in _SUMMED)},
+      sum(cost_usd) FILTER (WHERE state = 'counted')
+    FROM (
+      SELECT *,
+        max(coalesce(cache_write, 0), coalesce(cache_write_5m, 0) + coalesce(cache_write_1h, 0)) AS written,
+        coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) AS prompt,
+        CASE WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN total END AS other,
+        CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {DEAREST}) THEN 'odd'
+          WHEN coalesce({", ".join(COUNTS)}, cost_usd) IS NULL THEN 'empty' ELSE 'counted' END AS state
+      FROM usage WHERE {{}}
+    )
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+"""
+
 # Each is run once, in order, in one transaction; the number of those that were is the database's
 # user_version.
 MIGRATIONS = (
@@ -198,6 +233,35 @@ MIGRATIONS = (
     CREATE INDEX contents_by_source ON contents (source);
     INSERT INTO contents SELECT source, conversation, '' FROM contents_before;
     DROP TABLE contents_before;
+    """,
+    f"""
+    ALTER TABLE usage ADD COLUMN at_ms INTEGER;
+    ALTER TABLE usage ADD COLUMN counted_ms INTEGER;
+    UPDATE usage SET at_ms = CAST(round(unixepoch(at, 'subsec') * 1000) AS INTEGER);
+    UPDATE usage SET counted_ms = at_ms;
+    DROP INDEX usage_by_conversation;
+    CREATE INDEX usage_by_message ON usage (conversation, message);
+    CREATE TABLE usage_sums (
+      conversation INTEGER NOT NULL,
+      slot INTEGER,
+      model TEXT,
+      above INTEGER NOT NULL,
+      estimated INTEGER NOT NULL,
+      state TEXT NOT NULL,
+      is_stated INTEGER NOT NULL,
+      answers INTEGER NOT NULL,
+      input INTEGER NOT NULL,
+      output INTEGER NOT NULL,
+      cache_read INTEGER NOT NULL,
+      cache_write INTEGER NOT NULL,
+      cache_write_5m INTEGER NOT NULL,
+      cache_write_1h INTEGER NOT NULL,
+      reasoning INTEGER NOT NULL,
+      other INTEGER NOT NULL,
+      cost_usd REAL
+    );
+    CREATE INDEX usage_sums_by_conversation ON usage_sums (conversation);
+    INSERT INTO usage_sums {SUMS.format("1")};
     """,
 )
 VERSION = len(MIGRATIONS)

@@ -48,6 +48,7 @@ INFO = ReaderInfo(
         advice='"cleanupPeriodDays": 36500',
     ),
     resume="claude --resume {id}",
+    undercounts="answers that were broken off have only the first tokens of their output",
     evidence=(
         "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "
         "verified November 2026"

@@ -35,6 +35,7 @@ _COUNT, _COUNTED = "token_count", "token-count"
 _ENVELOPE = ("type", "payload")
 _USUAL = len(_ENVELOPE)
 _ROLLED_BACK = "thread_rolled_back"
+_TURN_BEGINS = frozenset({"task_started", "turn_started"})
 
 
 class Rollout:
@@ -69,6 +70,8 @@ class Rollout:
         self._session = found.id or self._session
         self._beside = beside
         self._counts.belongs_to(found.counts_of or self._session)
+        if found.counts_of is None and found.link is not None and found.link.relation == "subagent":
+            self._counts.spawned(found.link.conversation_id, found.at)
         self.is_one = True
 
     def add(self, record: Any, where: int | str) -> None:
@@ -181,6 +184,8 @@ class Rollout:
         elif name == _ROLLED_BACK:
             self._was_rolled_back = True
         elif kind == _EVENT:
+            if name in _TURN_BEGINS:
+                self._counts.turn(payload.get("turn_id"))
             self._told.shown(name, payload, len(self._entries), self._model)
         self._entries.append(
             Event(
@@ -193,6 +198,7 @@ class Rollout:
         )
 
     def _turn(self, payload: dict[str, Any]) -> None:
+        self._counts.turn(payload.get("turn_id"))
         self._model = _text(payload, "model") or self._model
         self._first_model = self._first_model or self._model
         self._cwd = self._cwd or _text(payload, "cwd")
@@ -206,7 +212,7 @@ class Rollout:
 
     def _count(self, info: Any, at: str | None, where: int | str) -> None:
         """Give the tokens of a response to its last message; one that left none gets an empty one."""
-        usage = self._counts.usage(info)
+        usage = self._counts.usage(info, at)
         if usage is None:
             return
         if not self._response:

@@ -1,14 +1,17 @@
 """Token counts: the app tells the sum so far and the last response's share, often several times.
 
 A fork, and a sub-agent that knows what its parent knew, begin with a copy of the parent's lines, counts
-included. The sum so far is the same in the copy, so the key made of it is too, and the count is counted once.
+included. The sum so far is the same in the copy, and so is the turn it was counted in (its id is in newer
+files), so the key made of both is too, and the count is counted once. Copied lines may have new times.
 """
 
 from __future__ import annotations
 
+import re
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from agent_journal import times
 from agent_journal.model import Usage
 
 _COUNTS = (
@@ -21,6 +24,9 @@ _COUNTS = (
 _all_counts = itemgetter(*_COUNTS)
 _Five: TypeAlias = tuple[int, int, int, int, int]
 _NOTHING: _Five = (0, 0, 0, 0, 0)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# Copied lines are written all at once; no model answers as fast as that.
+_AT_ONCE_MS = 1000
 
 
 class Counts:
@@ -30,13 +36,28 @@ class Counts:
         self._session = session
         self._is_counting = False
         self._sum: _Five | None = None
+        self._turn: str | None = None
+        self._parent: str | None = None
+        self._copied_until = 0
+
+    def turn(self, turn: Any) -> None:
+        """Say in which turn the counts that follow are: one that every copy of it names, if it is a UUID."""
+        if turn.__class__ is str and _UUID.fullmatch(turn):
+            self._turn = turn
+
+    def spawned(self, parent: str, at: str | None) -> None:
+        """Say for whom a sub-agent works since when: what is told until then was copied from there."""
+        moment = times.epoch_ms(at)
+        if moment is not None:
+            self._parent, self._copied_until = parent, moment + _AT_ONCE_MS
 
     def belongs_to(self, session: str | None) -> None:
         """Say whose counts follow: of the sessions that copied lines name, the last one is the oldest."""
         if session and not self._is_counting:
             self._session = session
+            self._parent = None
 
-    def usage(self, info: Any) -> Usage | None:
+    def usage(self, info: Any, at: str | None) -> Usage | None:
         """The tokens of the response that has just ended; None if nothing new was told."""
         if info.__class__ is not dict:
             return None
@@ -50,7 +71,8 @@ class Counts:
             last = _difference(so_far, self._sum)
             share = _all_counts(last)
         self._sum = so_far
-        key = "{}:{}:{}:{}:{}:{}".format(self._session, *so_far) if self._session else None
+        owner = self._turn or self._copied_from(at) or self._session
+        key = "{}:{}:{}:{}:{}:{}".format(owner, *so_far) if owner else None
         sent, cached, out, reasoning, whole = share
         return Usage(
             key=key,
@@ -61,6 +83,17 @@ class Counts:
             total=whole,
             extra=last,
         )
+
+    def _copied_from(self, at: str | None) -> str | None:
+        """The parent, if a count was copied from its lines."""
+        if self._parent is None:
+            return None
+        moment = times.epoch_ms(at)
+        if moment is None or moment > self._copied_until:
+            self._parent = None
+            return None
+        self._copied_until = max(self._copied_until, moment + _AT_ONCE_MS)
+        return self._parent
 
 
 def _counts(raw: Any) -> _Five | None:

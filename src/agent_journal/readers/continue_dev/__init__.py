@@ -42,6 +42,7 @@ INFO = ReaderInfo(
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages", "platform.model"),
     resume="cn --fork {id}",
+    sums_requests=True,
     evidence=(
         "the vendor's public source as of June 2026, with its history since 2023; no samples from the field; "
         "verified November 2026"

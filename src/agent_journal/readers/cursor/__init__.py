@@ -55,6 +55,7 @@ INFO = ReaderInfo(
     tool_kinds=TOOL_KINDS,
     record=RecordForm(system_as="assistant", told_once=True),
     resume="cursor-agent --resume {id}",
+    undercounts="many answers are not counted at all",
     evidence=(
         "the source of programs that read and write its stores (specstory, agentsview and others, to Cursor "
         "3.12 and CLI 2026.06), and samples of transcripts; verified November 2026. The editor is closed: "

@@ -20,6 +20,7 @@ INFO = ReaderInfo(
     title="Portable AI Memory",
     versions=("1.0",),
     revision=1,
+    undercounts="only the tokens of answers are counted, not what was sent",
     evidence="the specification, JSON Schemas and examples of version 1.0, February 2026, and its Python SDK "
     "1.0.0; verified November 2026",
 )

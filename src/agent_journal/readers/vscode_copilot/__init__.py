@@ -38,6 +38,7 @@ INFO = ReaderInfo(
     companions=("*/workspace.json", "*/state.vscdb.backup", "*/chatEditingSessions/*"),
     tool_kinds=TOOL_KINDS,
     required=("messages[].timestamp", "messages[].content"),
+    undercounts="of an answer that took several rounds only the last prompt is counted",
     evidence=(
         "the editor's and the extension's public source as of 2026, and samples of exports of 2025; "
         "verified November 2026"
