@@ -20,7 +20,9 @@ CUMULATIVE = (120, 45, 0, 0)
 
 def _write(path: Path, lines: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8"
+    )
 
 
 def _usage(input_: int, output: int, read: int, write: int, hour: int = 0) -> dict[str, Any]:
