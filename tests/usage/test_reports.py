@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
+import apsw
 import pytest
 from msgspec.structs import replace
 
 from agent_journal import config
-from agent_journal.archive.sqlite import SqliteStore
+from agent_journal.archive.sqlite import SqliteStore, open_store
+from agent_journal.archive.sqlite.schema import MIGRATIONS
 from agent_journal.archive.store import Filter
 from agent_journal.config import Config, Price
 from agent_journal.errors import NoSuchName
@@ -227,3 +229,29 @@ def test_what_a_source_counts_too_low_is_told(store: SqliteStore, settled: Confi
     put(store, talk("a", used("1", None), source="cursor"))
 
     assert "not counted" in told(store, settled, "day").notices.undercounts["cursor"]
+
+
+def test_an_older_journal_is_summed_up_when_it_is_brought_up(tmp_path: Path, settled: Config) -> None:
+    path = tmp_path / "journal.db"
+    old = apsw.Connection(str(path))
+    with old:
+        for statements in MIGRATIONS[:-1]:
+            old.execute(statements)
+        old.execute("INSERT INTO journal VALUES ('id', 'x'), ('last_key', 0)")
+        old.execute(
+            "INSERT INTO conversations (key, source, id, messages, events, shape, hash, detail) "
+            "VALUES (1, 's', 'c', 1, 0, 'list', x'', x'')"
+        )
+        old.execute(
+            "INSERT INTO usage VALUES ('s', 'k', 1, 1, '2026-03-01T23:59:59.5-01:00', 'm', 1, 2, 3, 4, "
+            "NULL, NULL, NULL, NULL, NULL, 0)"
+        )
+    old.pragma("user_version", len(MIGRATIONS) - 1)
+    old.close()
+    store = open_store(path, for_writing=True)
+
+    (line,) = told(store, settled, "day").rows
+    assert ("2026-03-02", 1, 2, 3, 4) == (
+        line.name, line.sums.input, line.sums.output, line.sums.cache_read, line.sums.cache_write,
+    )  # fmt: skip
+    store.close()

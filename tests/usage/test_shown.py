@@ -1,0 +1,91 @@
+"""How reports look: within 80 columns, with what they leave out said beside them, and no formulas."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agent_journal import config
+from agent_journal.cli import _usage
+from agent_journal.cli._usage_csv import neutral
+from agent_journal.config import Price
+from agent_journal.terminal import Sink
+from agent_journal.terminal.measure import width
+from agent_journal.usage import WAYS, By, Report
+from agent_journal.usage.periods import zone_of
+from agent_journal.usage.reporting import report
+from tests.archive.journals import put, store_in_memory, talk
+from tests.usage.test_reports import NOW, used
+
+
+def made(by: By, tmp_path: Path, models: int = 3) -> Report:
+    store = store_in_memory()
+    for day in range(1, 29):
+        at = f"2026-02-{day:02}T12:00:00Z"
+        answers = [
+            used(f"{day}-{n}", at, 10 ** (n + 5), f"model-with-a-long-name-{n}") for n in range(models)
+        ]
+        put(store, talk(f"c{day}", *answers, cwd=f"/home/ana/a/very/long/path/{day}", title="Tides " * 20))
+    own = {f"model-with-a-long-name-{n}": Price(input=1, output=10) for n in range(3)}
+    settled = replace(config.load(tmp_path, {}), prices=own)
+    return report(store, settled, by, zone=zone_of("UTC"), now=NOW)
+
+
+def shown(
+    told: Report, monkeypatch: pytest.MonkeyPatch, *, columns: int | None, colour: bool = False
+) -> list[str]:
+    paper = io.StringIO()
+    sink = Sink(paper, colour=colour, width=columns)
+    monkeypatch.setattr(_usage, "out", lambda: sink)
+    _usage.show(told, told.rows, with_chart=True)
+    return paper.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_everything_fits_into_80_columns(by: By, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(made(by, tmp_path), monkeypatch, columns=80)
+
+    assert lines
+    assert max(map(width, lines)) <= 80
+    assert lines[-1].startswith("total")
+    assert lines[-1].endswith("$3,108.00")
+
+
+def test_bars_are_of_tokens_where_a_price_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(made("day", tmp_path), monkeypatch, columns=80)[0] == "API cost per day"
+    lines = shown(made("day", tmp_path, models=4), monkeypatch, columns=80)
+    assert lines[0] == "tokens per day"
+    assert lines[-1].endswith("$3,108.00+")
+
+
+def test_programs_get_whole_numbers_and_no_bars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(made("month", tmp_path), monkeypatch, columns=None)
+
+    assert lines == ["2026-02\t84\t0\t310800000\t0\t0\t0\t0\t310800000\t3108.000000"]
+
+
+def test_colours_only_where_they_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = made("day", tmp_path)
+
+    assert any("\x1b" in line for line in shown(told, monkeypatch, columns=80, colour=True))
+    assert not any("\x1b" in line for line in shown(told, monkeypatch, columns=80))
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1", "'=1", "'", "=cmd|' /C calc'!A0"]
+)
+def test_no_text_is_a_formula(text: str) -> None:
+    assert neutral(text) == f"'{text}"
+
+
+@given(st.text())
+def test_taking_the_apostrophe_away_gives_what_it_was(text: str) -> None:
+    written = neutral(text)
+
+    assert text == written.removeprefix("'")
+    assert not written.lstrip(" ").startswith(("=", "+", "-", "@"))
