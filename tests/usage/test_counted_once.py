@@ -93,3 +93,16 @@ def test_a_growing_session_is_counted_anew_when_it_ends(tmp_path: Path) -> None:
         imported(archive, file)
 
         assert histories.SHUT_DOWN == totals(archive.store)
+
+
+def test_a_fork_with_ids_of_its_own_counts_only_what_is_new(tmp_path: Path) -> None:
+    session = Path(__file__).parents[1] / "readers" / "opencode" / "export" / "session.json"
+    text = session.read_text(encoding="utf-8")
+    fork = text.replace("ses_01", "ses_02").replace("msg_", "msg_f").replace("prt_", "prt_f")
+    (tmp_path / "fork.json").write_text(fork.replace("Four minutes", "Five minutes"), encoding="utf-8")
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, session)
+        before = totals(archive.store)
+        imported(archive, tmp_path / "fork.json")
+
+        assert before == totals(archive.store) > (0, 0, 0, 0)

@@ -119,10 +119,10 @@ def discover() -> dict[str, Reader]:
 
 def info(name: str) -> ReaderInfo | None:
     """What is known of a source, None if nothing reads it; no other reader is imported if that can be."""
-    module = f"{__name__}.{name.replace('-', '_')}"
+    module = name.replace("-", "_")
     try:
-        found: ReaderInfo = importlib.import_module(module).INFO
-    except (ImportError, AttributeError):
+        found: ReaderInfo = importlib.import_module(f"{__name__}.{module}").INFO
+    except (ImportError, AttributeError, ValueError):  # no module has such a name, or it is no reader's
         reader = discover().get(name)
         return None if reader is None else reader.INFO
     return found if found.name == name else None

@@ -83,16 +83,18 @@ def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: b
     time = (facts if fields.look("time").__class__ is not dict else fields).nested("time")
     answer = facts.nested("assistant") if facts is not fields else None
     stated = answer or fields
+    at = None if time is None else time.moment("created")
+    model = stated.text("modelID") if role == "assistant" else None
     return Message(
         id=owner.message,
         made_id=made,
         role=role,
-        at=None if time is None else time.moment("created"),
-        model=stated.text("modelID") if role == "assistant" else None,
+        at=at,
+        model=model,
         stop_reason=ending(stated),
         hidden=role == "user" and _is_synthetic(said),
         parts=said,
-        usage=usage(stated) if role == "assistant" else None,
+        usage=usage(stated, at, model) if role == "assistant" else None,
         extra=fields.rest(),
     )
 

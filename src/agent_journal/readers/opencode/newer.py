@@ -112,15 +112,16 @@ def _answer(fields: Fields, name: str, at: str | None, spawned: Spawned, *, made
     model = fields.nested("model") if fields.look("model").__class__ is dict else None
     content = fields.items("content") or ()
     parts = [part for raw in content for part in _content(raw, fields, name, spawned)]
+    called = None if model is None else model.text("id")
     return Message(
         id=name,
         made_id=made,
         role="assistant",
         at=at,
-        model=None if model is None else model.text("id"),
+        model=called,
         stop_reason=ending(fields),
         parts=parts,
-        usage=usage(fields),
+        usage=usage(fields, at, called),
         extra=fields.rest(),
     )
 

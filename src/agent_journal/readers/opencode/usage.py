@@ -1,4 +1,8 @@
-"""Tokens and cost as the app states them for each answer."""
+"""Tokens and cost as the app states them for each answer.
+
+A fork repeats the messages before it under new ids, with their times and counts: by these an answer is
+counted once.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 _COUNTS = ("input", "output", "reasoning", "total")
 
 
-def usage(fields: Fields) -> Usage | None:
+def usage(fields: Fields, at: str | None, model: str | None) -> Usage | None:
     """What an answer took, moved out of its record: `input` is without cache, `output` without reasoning."""
     raw, cost = fields.look("tokens"), fields.look("cost")
     counts = _counts(raw)
@@ -31,7 +35,9 @@ def usage(fields: Fields) -> Usage | None:
     if not is_cost and all(count is None for count in counts.values()):
         return None
     out, reasoning = counts["output"], counts["reasoning"]
+    stated = [str(counts[name]) for name in ("input", "output", "reasoning", "read", "write")]
     return Usage(
+        key=":".join((at, model or "", *stated)) if at is not None and out else None,
         input=counts["input"],
         output=None if out is None and reasoning is None else (out or 0) + (reasoning or 0),
         cache_read=counts["read"],
