@@ -151,3 +151,10 @@ def without_line(place: str) -> str:
 def humps_of(name: str) -> list[str]:
     """The parts of a name in camel case: `parseHTTPHeader2` is `parse`, `HTTP`, `Header2`."""
     return _HUMPS.findall(name)
+
+
+def without_blobs(text: str) -> str:
+    """A text without what looks like base64; it must be valid Unicode."""
+    if _LONG_LINE in text.encode().translate(_BLOB_CLASS):
+        return _BLOBS.sub(" ", text)
+    return text

@@ -1,0 +1,74 @@
+"""What turns texts into vectors: a model of one's own, the bundled one, or hashes where there is neither."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+
+class Model(Protocol):
+    """Turns texts into vectors of length one; a text that says nothing to it becomes zeros."""
+
+    name: str
+    """Vectors of models with other names cannot be compared."""
+    dimensions: int
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text."""
+
+
+class Chosen(NamedTuple):
+    """The model that serves, and why it is not the one that was wished for."""
+
+    model: Model | None
+    trouble: str = ""
+
+
+def chosen(model_path: Path, fallback: str, *, own: bool = True) -> Chosen:
+    """The model in a folder if there is one (and it is wanted), else the bundled one, else the fallback."""
+    trouble = ""
+    if own:
+        model, trouble = own_model(model_path)
+        if model is not None:
+            return Chosen(model)
+    from agent_journal.search.meaning import static  # noqa: PLC0415 (imports numpy)
+
+    try:
+        return Chosen(static.load(), trouble)
+    except static.NotInstalled as error:
+        instead = "words are hashed instead" if fallback == "hash" else "nothing is found by meaning"
+        trouble = "; ".join(filter(None, (trouble, f"{error}: {instead}")))
+    if fallback == "hash":
+        from agent_journal.search.meaning.hashed import HashModel  # noqa: PLC0415
+
+        return Chosen(HashModel(), trouble)
+    return Chosen(None, trouble)
+
+
+def own_model(folder: Path) -> Chosen:
+    """The ONNX model in a folder; without one there is none, which is no trouble."""
+    if not (folder / "model.onnx").is_file():
+        return Chosen(None)
+    from agent_journal.search.meaning import onnx  # noqa: PLC0415
+
+    try:
+        return Chosen(onnx.load(folder))
+    except onnx.Unusable as error:
+        return Chosen(None, str(error))
+
+
+def name_of(model_path: Path, *, own: bool = True) -> str:
+    """The name of the model that would serve if all is well, without loading it; `""` if none is there."""
+    from agent_journal.search.meaning import onnx, static  # noqa: PLC0415
+
+    if own and (model_path / "model.onnx").is_file():
+        return onnx.name_of(model_path)
+    return static.name_of()
