@@ -62,9 +62,13 @@ class Vector(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     """Whether texts are found by meaning too."""
     model_path: Path = Path("~/.chats/models")
-    """The folder of an ONNX model; without one the bundled model serves."""
+    """The folder of an ONNX model (`model.onnx`, `tokenizer.json`); without one the bundled model serves."""
+    model_use: Literal["all", "rerank"] = "all"
+    """What that model is for: `all` finds with it; `rerank` only orders the best 20, which costs little."""
     fallback: Literal["hash", "none"] = "hash"
     """What stands in where there is no model."""
+    background: bool = True
+    """Whether a sync that brought much lets another process go on with its vectors."""
 
 
 class Index(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.vault import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -369,6 +369,15 @@ class Store(Catalog, Protocol):
 
     def indexed_since(self, key: int) -> Iterator[Indexed]:
         """What the index must be given beyond a key, conversation by conversation."""
+
+    def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
+        """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
+
+    def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
+        """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
+
+    def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
+        """Every key that a whole index has; only of these, if some are given."""
 
     def indexable(self) -> int:
         """How many entries a whole index has."""

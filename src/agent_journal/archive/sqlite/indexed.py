@@ -13,7 +13,7 @@ from agent_journal.archive.store import Indexed
 from agent_journal.model import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import TypeAlias
 
     from agent_journal.archive.rows import Call, Row
@@ -36,6 +36,49 @@ class Indexable(Entries):
             yield titled(title_key, number, self._detail(number))
         for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
             yield remembered(memory_key, msgspec.msgpack.decode(body, type=Memory))
+
+    def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
+        """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
+        memories = [each for (each,) in self._rows("SELECT key FROM memories WHERE key > ?", key)]
+        if memories:
+            yield 0, memories
+        sql = (
+            "SELECT key FROM timeline WHERE conversation = ?1 AND key > ?2 AND copy_of IS NULL "
+            "AND role IS NOT NULL "
+            "UNION ALL SELECT title_key FROM conversations WHERE key = ?1 AND title_key > ?2"
+        )
+        newest = self._rows("SELECT key FROM conversations ORDER BY updated_ms DESC, key DESC")
+        for (number,) in list(newest):
+            keys = [each for (each,) in self._rows(sql, number, key)]
+            if keys:
+                yield number, keys
+
+    def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
+        """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
+        if not conversation:
+            for key in keys:
+                for (body,) in list(self._rows("SELECT body FROM memories WHERE key = ?", key)):
+                    yield remembered(key, msgspec.msgpack.decode(body, type=Memory))
+            return
+        for (title_key,) in list(
+            self._rows("SELECT title_key FROM conversations WHERE key = ?", conversation)
+        ):
+            yield from (e for e in self._indexed_of(conversation, min(keys, default=0) - 1) if e.key in keys)
+            if title_key in keys:
+                yield titled(title_key, conversation, self._detail(conversation))
+
+    def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
+        """Every key that a whole index has; only of these, if some are given."""
+        tables = (
+            ("key", "timeline WHERE role IS NOT NULL AND copy_of IS NULL"),
+            ("title_key", "conversations WHERE title_key IS NOT NULL"),
+            ("key", "memories WHERE 1"),
+        )
+        if among is None:
+            return [key for name, rows in tables for (key,) in self._rows(f"SELECT {name} FROM {rows}")]
+        asked = msgspec.json.encode(list(among)).decode()
+        sql = "SELECT {0} FROM {1} AND {0} IN (SELECT value FROM json_each(?))"
+        return [key for name, rows in tables for (key,) in self._rows(sql.format(name, rows), asked)]
 
     def _indexed_of(self, conversation: int, key: int) -> list[Indexed]:
         sql = (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LAYOUT = 1
 ABOUT = "about.json"
-_OWN = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|lists)(?:\.part\d+)?|lock")
+_OWN = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|graph)(?:\.part\d+)?")
 _BLOCK = 1 << 16
 
 
@@ -155,16 +155,19 @@ def append(folder: Path, said: About, keys: Keys, rows: Rows, mute: Keys) -> Abo
 
 
 def keep_only(stored: Stored, keys: Keys) -> About:
-    """The vectors of these keys alone, in files of their own; the others are gone for good."""
+    """The vectors of these keys alone, in files of their own; the others are gone for good.
+
+    What is whole is to be found out again: who was a copy of something that went stands for itself now.
+    """
     import numpy as np  # noqa: PLC0415
 
     said, folder = stored.about, stored.folder
     mute = stored.mute[np.isin(stored.mute, keys)]
     stay = np.flatnonzero(np.isin(stored.keys, keys))
-    new = said._replace(generation=_generation(folder) + 1, rows=0, mute=0, reach=0)
+    new = said._replace(generation=_generation(folder) + 1, rows=0, mute=0, upto=0, reach=0)
     new = append_unsaid(folder, new, stored, stay, mute)
     with _changing(folder):
-        say(folder, new._replace(upto=min(said.upto, int(keys.max()) if keys.size else 0)))
+        say(folder, new)
     drop_others(folder, new.generation)
     return new
 
@@ -216,7 +219,7 @@ def _generation(folder: Path) -> int:
 
 def _extend(path: str, size: int, data: bytes) -> None:
     """Let a file go on with data behind so many bytes; whatever came behind them did not count."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     try:
         os.ftruncate(handle, size)
         os.lseek(handle, size, os.SEEK_SET)

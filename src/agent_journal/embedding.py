@@ -1,0 +1,307 @@
+"""The vectors beside the rows: brought up to them after the words, newest first, erased with them.
+
+Nobody waits for vectors: what is imported is found by its words at once. Whoever makes vectors reads rows as
+everybody does, so that others may import meanwhile; a lock of their own keeps writers apart.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_journal.archive.lock import Lock
+from agent_journal.errors import ArchiveInUse, IndexDamaged
+from agent_journal.search.meaning import chunks, models, vectors
+from agent_journal.search.meaning.vectors import About, Made, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from agent_journal.archive import Archive
+    from agent_journal.archive.store import Indexed
+    from agent_journal.config import Config
+    from agent_journal.search.meaning.models import Model
+
+# So many entries are worth a process of their own; fewer are dealt with by the next search.
+MUCH = 2_000
+_BATCH = 1024  # pieces that are made vectors together
+_SMALL_BATCH = 128  # where somebody waits
+_THOUGHTS = 8  # pieces of what a model thought, at most
+_WAIT = 30.0
+_DEAD_SHARE = 0.2
+
+
+class State(NamedTuple):
+    """How far the vectors are."""
+
+    model: str
+    vectors: int = 0
+    done: int = 0
+    """Entries that were dealt with."""
+    entries: int = 0
+    """Entries that there are."""
+    whole: bool = False
+    running: str = ""
+    """Who is at it now, if anybody is."""
+    problem: str = ""
+
+
+def folder(config: Config) -> Path:
+    """Where the vectors of a journal lie."""
+    return vectors.folder_beside(config.storage.index_path)
+
+
+def chosen(config: Config) -> models.Chosen:
+    """The model that vectors are made with."""
+    settled = config.index.vector
+    return models.chosen(settled.model_path, settled.fallback, own=settled.model_use == "all")
+
+
+def made_with(kept: Archive, config: Config, model: Model) -> Made:
+    """How vectors are to be made."""
+    content = f"chunks {chunks.REVISION}" + (" thinking" if config.index.thinking else "")
+    precision = config.index.vector_precision
+    return Made(kept.store.journal_id, model.name, model.dimensions, precision, content)
+
+
+def fresh(kept: Archive, config: Config, model: Model) -> About | None:
+    """What the vectors say about themselves, if they were made as they should be; None if not."""
+    try:
+        said = vectors.about(folder(config))
+    except IndexDamaged:
+        return None
+    if said is None or said.made != made_with(kept, config, model):
+        return None
+    # A power cut took rows that the vectors know; their keys will be given to others.
+    return said if said.reach <= kept.store.last_key() else None
+
+
+class Embedder:
+    """Gives vectors to what has none yet. Close it, as only one can be at it."""
+
+    def __init__(self, kept: Archive, config: Config, model: Model) -> None:
+        self._archive = kept
+        self._config = config
+        self._model = model
+        self._folder = folder(config)
+        self._turn = Lock(self._folder / "turn")
+        self._said: About | None = None
+
+    def run(
+        self, *, seconds: float | None = None, told: Callable[[int, int], None] | None = None, wait: float = 0.0
+    ) -> bool:
+        """Whether all have vectors now; it ends after about so many seconds. `told` gets done and total.
+
+        Whatever ends it, what is done is kept. Raises ArchiveInUse if another process is at it.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        self._turn.acquire(wait)
+        try:
+            last = self._archive.store.last_key()
+            self._said = self._begun()
+            todo = self._todo()
+            total, done = sum(len(keys) for _, keys in todo), 0
+            size = _BATCH if seconds is None else _SMALL_BATCH
+            for batch in self._batches(todo, size):
+                if told is not None:
+                    told(done, total)
+                if until is not None and time.monotonic() > until:
+                    return False
+                self._take(batch)
+                done += len(batch)
+            if told is not None and total:
+                told(total, total)
+            self._finish(last)
+            return True
+        finally:
+            self._turn.release()
+
+    def _begun(self) -> About:
+        """Vectors to go on with: those that are there, new ones if they were made otherwise."""
+        with writing(self._folder):
+            said = fresh(self._archive, self._config, self._model)
+            if said is None:
+                made = made_with(self._archive, self._config, self._model)
+                return vectors.begin(self._folder, made)
+            vectors.drop_others(self._folder, said.generation)
+            return said
+
+    def _todo(self) -> list[tuple[int, list[int]]]:
+        """Conversations, newest first, with the keys of what has no vectors yet."""
+        said = self._current()
+        known = Stored(self._folder, said).known()
+        done = set(known[known > said.upto].tolist())
+        found = self._archive.store.newest_first(said.upto)
+        todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
+        return [(each, keys) for each, keys in todo if keys]
+
+    def _batches(self, todo: list[tuple[int, list[int]]], size: int) -> Iterator[dict[int, list[str]]]:
+        """Entries with their pieces, so many pieces at a time."""
+        batch: dict[int, list[str]] = {}
+        count = 0
+        for conversation, keys in todo:
+            for entry in self._archive.store.indexed_of(conversation, set(keys)):
+                batch[entry.key] = self._pieces(entry)
+                count += len(batch[entry.key])
+                if count >= size or len(batch) >= size * 8:
+                    yield batch
+                    batch, count = {}, 0
+        if batch:
+            yield batch
+
+    def _pieces(self, entry: Indexed) -> list[str]:
+        """What is told of an entry: what was said, what it is called, what was thought. Tools speak in words."""
+        pieces = chunks.chunks(entry.title) + chunks.chunks(entry.text)
+        if self._config.index.thinking and entry.thinking:
+            pieces += chunks.chunks(entry.thinking, _THOUGHTS)
+        return pieces
+
+    def _take(self, batch: dict[int, list[str]]) -> None:
+        import numpy as np  # noqa: PLC0415 (takes long)
+
+        texts = [piece for pieces in batch.values() for piece in pieces]
+        owners = np.array([key for key, pieces in batch.items() for _ in pieces], np.int64)
+        rows = self._model.vectors(texts) if texts else np.empty((0, self._model.dimensions), np.float32)
+        says = np.linalg.norm(rows, axis=1) > 0
+        kind = np.float16 if self._current().made.precision == "f16" else np.float32
+        with writing(self._folder):
+            said = self._reloaded()
+            there = np.array(self._archive.store.index_keys(batch), np.int64)
+            says &= np.isin(owners, there)
+            mute = np.setdiff1d(there, owners[says])
+            self._said = vectors.append(self._folder, said, owners[says], rows[says].astype(kind), mute)
+
+    def _current(self) -> About:
+        return self._said or self._begun()
+
+    def _reloaded(self) -> About:
+        """What counts now: somebody may have erased something meanwhile."""
+        said = vectors.about(self._folder)
+        if said is None or said.made != self._current().made:
+            said = vectors.begin(self._folder, self._current().made)
+        return said
+
+    def _finish(self, last: int) -> None:
+        """Say up to where all is done; throw out what is no longer there if it is much."""
+        import numpy as np  # noqa: PLC0415
+
+        with writing(self._folder):
+            said = self._reloaded()
+            if said.upto < last:
+                said = said._replace(upto=last, reach=max(said.reach, last))
+                vectors.say(self._folder, said)
+            stored = Stored(self._folder, said)
+            if said.rows + said.mute > self._archive.store.indexable() * (1 + _DEAD_SHARE):
+                keys = np.array(self._archive.store.index_keys(), np.int64)
+                dead = ~np.isin(stored.known(), keys)
+                if dead.mean() > _DEAD_SHARE:
+                    said = vectors.keep_only(stored, keys)
+        self._said = said
+        self._make_graph()
+
+    def _make_graph(self) -> None:
+        from agent_journal.search.meaning import nearest  # noqa: PLC0415 (imports numpy)
+
+        stored = Stored(self._folder, self._current())
+        if nearest.graph_is_due(stored):
+            nearest.make_graph(stored)
+
+
+def erase(kept: Archive, config: Config) -> None:
+    """Leave no vector of what is no longer in the rows."""
+    place = folder(config)
+    if not place.exists():
+        return
+    import numpy as np  # noqa: PLC0415
+
+    with writing(place):
+        try:
+            said = vectors.about(place)
+            if said is None:
+                vectors.discard(place)
+            else:
+                vectors.keep_only(Stored(place, said), np.array(kept.store.index_keys(), np.int64))
+        except IndexDamaged:
+            vectors.discard(place)
+
+
+def in_background(kept: Archive, config: Config) -> bool:
+    """Let another process make vectors, if there are many to be made; whether it does."""
+    settled = config.index.vector
+    if not (settled.enabled and settled.background) or _behind(kept, config) < MUCH:
+        return False
+    if Lock(folder(config) / "turn").owner() is not None:
+        return True
+    command = [sys.executable, "-m", "agent_journal", "embed", "--quiet"]
+    with suppress(OSError):
+        subprocess.Popen(  # noqa: S603 (our own program)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=config.home,
+            env={**os.environ, "AJ_HOME": str(config.home)},
+            start_new_session=True,
+        )
+        return True
+    return False
+
+
+def _behind(kept: Archive, config: Config) -> int:
+    """About how many entries may lack vectors; told without numpy, which takes longer than a small sync."""
+    try:
+        said = vectors.about(folder(config))
+    except IndexDamaged:
+        said = None
+    return kept.store.last_key() - (said.upto if said is not None else 0)
+
+
+def state(kept: Archive, config: Config) -> State:
+    """How far the vectors are."""
+    if not config.index.vector.enabled:
+        return State("", problem="index.vector.enabled is false")
+    name = models.name_of(config.index.vector.model_path, own=config.index.vector.model_use == "all")
+    running = Lock(folder(config) / "turn").owner() or ""
+    entries = kept.store.indexable()
+    try:
+        said = vectors.about(folder(config))
+    except IndexDamaged as error:
+        return State(name, entries=entries, problem=str(error), running=running)
+    if said is None or said.reach > kept.store.last_key():
+        return State(name, entries=entries, running=running, whole=not entries)
+    whole = said.upto >= kept.store.last_key()
+    if whole:
+        return State(said.made.model, said.rows, entries, entries, whole=True, running=running)
+    import numpy as np  # noqa: PLC0415 (seldom)
+
+    done = len(np.intersect1d(Stored(folder(config), said).known(), kept.store.index_keys()))
+    return State(said.made.model, said.rows, done, entries, running=running)
+
+
+def fit(kept: Archive, config: Config) -> list[tuple[str, str]]:
+    """What is wrong with the vectors: where, and what."""
+    place = folder(config)
+    try:
+        said = vectors.about(place)
+        problems = Stored(place, said).problems() if said is not None else []
+    except IndexDamaged as error:
+        return [(error.where, f"{error.reason}; 'aj embed --anew' makes them again")]
+    if said is not None and said.made.journal != kept.store.journal_id:
+        problems.append("they belong to another journal")
+    return [(str(place), f"{problem}; 'aj embed --anew' makes them again") for problem in problems]
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Nobody else changes the vectors inside; what is inside takes a moment."""
+    lock = Lock(place / "lock")
+    lock.acquire(_WAIT)
+    try:
+        yield
+    finally:
+        lock.release()

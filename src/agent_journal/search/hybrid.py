@@ -1,0 +1,79 @@
+"""Search by words and by meaning together: entries that several ways of searching rank high rank highest.
+
+Three lists are fused by reciprocal rank (k = 60): entries with all the words, entries with some of them, and
+entries near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
+the other, in docs/search-quality.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal.search.ranking import Ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent_journal.search.query import Query, Term
+    from agent_journal.search.ranking import Ranker
+
+K = 60
+_DEPTH = 100  # of each list
+_NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w")
+
+
+class Weights(NamedTuple):
+    """How much each way of searching counts."""
+
+    all_words: float = 1.0
+    some_words: float = 1.0
+    meaning: float = 1.0
+
+
+WEIGHTS = Weights()
+
+
+class Hybrid:
+    """Ranks by words and by meaning."""
+
+    def __init__(self, words: Ranker, meaning: Ranker, weights: Weights = WEIGHTS) -> None:
+        self._words = words
+        self._meaning = meaning
+        self._weights = weights
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """The entries that match best, best first. Names and quotes go before whatever is alike."""
+        depth = max(limit, _DEPTH)
+        every = self._words.rank(query, depth)
+        near = self._meaning.rank(query, depth)
+        if is_literal(query):
+            return _in_turn(every, near)[:limit]
+        some = self._words.rank(query._replace(enough=1), depth) if len(query.wanted) > 1 else []
+        weights = self._weights
+        return fused([(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)])[:limit]
+
+
+def is_literal(query: Query) -> bool:
+    """Whether what is sought is written as it stands: in quotes, as the beginning of a word, or a name."""
+    return query.is_exact or any(_is_name(term) for group in query.wanted for term in group)
+
+
+def _is_name(term: Term) -> bool:
+    return term.prefix or _NAME.search(term.text) is not None
+
+
+def fused(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
+    """Several lists as one: each gives an entry its weight by the place where it has it."""
+    scores: dict[int, float] = {}
+    for ranked, weight in lists:
+        for place, each in enumerate(ranked, 1):
+            scores[each.key] = scores.get(each.key, 0.0) + weight / (K + place)
+    return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda each: -each[1])]
+
+
+def _in_turn(first: Sequence[Ranked], then: Sequence[Ranked]) -> list[Ranked]:
+    """All of a list, then what another has besides."""
+    known = {each.key for each in first}
+    both = [*first, *(each for each in then if each.key not in known)]
+    return [Ranked(each.key, 1 / (K + place)) for place, each in enumerate(both, 1)]

@@ -1,0 +1,89 @@
+"""Search by meaning: what is nearest to a question, among what its filters leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from agent_journal.search.ranking import Ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from agent_journal.search.meaning.models import Model
+    from agent_journal.search.meaning.vectors import Stored
+    from agent_journal.search.query import Query
+
+LEAST = 0.2  # likeness below which nothing is alike; unrelated texts are seldom above it
+_FEW = 20_000  # entries; so many are told by name
+_LONGEST = 2_000  # characters of a question
+
+
+class Words(Protocol):
+    """The index of words, as far as it is asked what a query leaves."""
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """The entries that match best, best first."""
+
+    def allowed(self, query: Query, most: int) -> list[int] | None:
+        """Every key that filters and unwanted words of a query leave; None if more than so many are left."""
+
+    def among(self, query: Query, keys: Iterable[int]) -> set[int]:
+        """Those of some keys that filters and unwanted words of a query leave."""
+
+
+class Meaning:
+    """Ranks by how near the vectors of entries are to that of a question."""
+
+    def __init__(self, stored: Stored, model: Model, words: Words) -> None:
+        self._stored = stored
+        self._model = model
+        self._words = words
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        """The entries that are nearest in meaning; what stands in quotes must stand in them too."""
+        question = self._model.vectors([query.meaning[:_LONGEST]])[0]
+        if not question.any() or query.filters.fields or limit <= 0:
+            return []
+        if not _is_narrowed(query):
+            return self._nearest(question, limit)
+        allowed = self._allowed(query)
+        if allowed is not None:
+            return self._nearest(question, limit, allowed)
+        wanted = limit * 2
+        while True:
+            found = self._nearest(question, wanted)
+            left = self._words.among(query, [each.key for each in found])
+            kept = [each for each in found if each.key in left]
+            if len(kept) >= limit or len(found) < wanted:
+                return kept[:limit]
+            wanted *= 4
+
+    def _allowed(self, query: Query) -> list[int] | None:
+        """The keys that a query leaves; None if they are too many to be told by name."""
+        if not query.is_exact:
+            return self._words.allowed(query, _FEW)
+        quoted = tuple(group for group in query.wanted if any(term.quoted for term in group))
+        return [each.key for each in self._words.rank(query._replace(wanted=quoted, enough=None), _FEW)]
+
+    def _nearest(
+        self, question: NDArray[np.float32], limit: int, allowed: list[int] | None = None
+    ) -> list[Ranked]:
+        import numpy as np  # noqa: PLC0415 (takes long)
+
+        from agent_journal.search.meaning.nearest import nearest  # noqa: PLC0415
+
+        keys = None if allowed is None else np.array(allowed, np.int64)
+        found = nearest(self._stored, question, limit, keys)
+        return [Ranked(*each) for each in found if each.likeness >= LEAST]
+
+
+def _is_narrowed(query: Query) -> bool:
+    """Whether something is left out by more than what it says."""
+    bare = type(query)()
+    return bool(query.is_exact or query.unwanted) or (query.filters, query.excluded) != (
+        bare.filters,
+        bare.excluded,
+    )
