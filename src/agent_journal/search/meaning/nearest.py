@@ -68,7 +68,7 @@ def _candidates(stored: Stored, question: Vector, wanted: int, allowed: Keys | N
 
 
 def _likeness(rows: Rows, question: Vector) -> NDArray[np.floating]:
-    if rows.dtype != np.float16:
+    if rows.dtype != np.float16 or not len(rows):
         found: NDArray[np.floating] = rows @ question
         return found
     import numkong  # noqa: PLC0415 (numpy has no fast product of such short numbers)
