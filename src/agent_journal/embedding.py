@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Indexed
     from agent_journal.config import Config
@@ -32,8 +35,18 @@ MUCH = 2_000
 _BATCH = 1024  # pieces that are made vectors together
 _SMALL_BATCH = 128  # where somebody waits
 _THOUGHTS = 8  # pieces of what a model thought, at most
+# What a person had asked before counts for so much in the vector of an answer: measured by bench/quality.py,
+# it lifts nDCG of questions by 0.12 and takes 0.02 from that of names.
+_ASKED = 0.3
 _WAIT = 30.0
 _DEAD_SHARE = 0.2
+
+
+class _Told(NamedTuple):
+    """What is told of an entry: its pieces, and what was asked before."""
+
+    pieces: list[str]
+    asked: str
 
 
 class State(NamedTuple):
@@ -65,6 +78,7 @@ def chosen(config: Config) -> models.Chosen:
 def made_with(kept: Archive, config: Config, model: Model) -> Made:
     """How vectors are to be made."""
     content = f"chunks {chunks.REVISION}" + (" thinking" if config.index.thinking else "")
+    content += " failures" if config.index.tool_output else ""
     precision = config.index.vector_precision
     return Made(kept.store.journal_id, model.name, model.dimensions, precision, content)
 
@@ -140,14 +154,15 @@ class Embedder:
         todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
         return [(each, keys) for each, keys in todo if keys]
 
-    def _batches(self, todo: list[tuple[int, list[int]]], size: int) -> Iterator[dict[int, list[str]]]:
+    def _batches(self, todo: list[tuple[int, list[int]]], size: int) -> Iterator[dict[int, _Told]]:
         """Entries with their pieces, so many pieces at a time."""
-        batch: dict[int, list[str]] = {}
+        batch: dict[int, _Told] = {}
         count = 0
         for conversation, keys in todo:
+            asked = self._archive.store.asked_before(conversation, set(keys))
             for entry in self._archive.store.indexed_of(conversation, set(keys)):
-                batch[entry.key] = self._pieces(entry)
-                count += len(batch[entry.key])
+                batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
+                count += len(batch[entry.key].pieces)
                 if count >= size or len(batch) >= size * 8:
                     yield batch
                     batch, count = {}, 0
@@ -155,18 +170,19 @@ class Embedder:
             yield batch
 
     def _pieces(self, entry: Indexed) -> list[str]:
-        """What is told of an entry: what was said, what it is called, what was thought. Tools speak in words."""
+        """What is told of an entry: what was said, what it is called, what was thought, how a tool failed."""
         pieces = chunks.chunks(entry.title) + chunks.chunks(entry.text)
         if self._config.index.thinking and entry.thinking:
             pieces += chunks.chunks(entry.thinking, _THOUGHTS)
+        if self._config.index.tool_output and entry.has_error:
+            pieces += chunks.ends(entry.tool)
         return pieces
 
-    def _take(self, batch: dict[int, list[str]]) -> None:
+    def _take(self, batch: dict[int, _Told]) -> None:
         import numpy as np  # noqa: PLC0415 (takes long)
 
-        texts = [piece for pieces in batch.values() for piece in pieces]
-        owners = np.array([key for key, pieces in batch.items() for _ in pieces], np.int64)
-        rows = self._model.vectors(texts) if texts else np.empty((0, self._model.dimensions), np.float32)
+        owners = np.array([key for key, told in batch.items() for _ in told.pieces], np.int64)
+        rows = self._vectors(batch)
         says = np.linalg.norm(rows, axis=1) > 0
         kind = np.float16 if self._current().made.precision == "f16" else np.float32
         with writing(self._folder):
@@ -175,6 +191,23 @@ class Embedder:
             says &= np.isin(owners, there)
             mute = np.setdiff1d(there, owners[says])
             self._said = vectors.append(self._folder, said, owners[says], rows[says].astype(kind), mute)
+
+    def _vectors(self, batch: dict[int, _Told]) -> NDArray[np.float32]:
+        """A row for each piece; an answer leans towards what was asked."""
+        import numpy as np  # noqa: PLC0415
+
+        asked = dict.fromkeys(told.asked for told in batch.values() if told.asked)
+        pieces = [piece for told in batch.values() for piece in told.pieces]
+        if not pieces:
+            return np.empty((0, self._model.dimensions), np.float32)
+        rows = self._model.vectors([*pieces, *asked])
+        place = dict(zip(asked, range(len(pieces), len(rows)), strict=True))
+        leans = [place.get(told.asked, -1) for told in batch.values() for _ in told.pieces]
+        whole = rows[: len(pieces)] + np.where(np.array(leans)[:, None] >= 0, rows[leans] * _ASKED, 0)
+        whole[~rows[: len(pieces)].any(axis=1)] = 0
+        lengths = np.linalg.norm(whole, axis=1, keepdims=True)
+        found: NDArray[np.float32] = whole / np.where(lengths > 0, lengths, 1)
+        return found
 
     def _current(self) -> About:
         return self._said or self._begun()

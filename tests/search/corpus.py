@@ -22,6 +22,7 @@ DISTRACTORS = 760  # conversations
 
 _ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 _QUERY = re.compile(r"\? (\w+) \[([^\]]+)\]: (.+)")
+_FAILED = re.compile(r"error|exception|fail|fatal|denied|killed|fault|not found|too large|Warning:|ERR!|413", re.I)
 _GAP = re.compile(r"\{(\w+)\}")
 
 
@@ -145,7 +146,14 @@ def as_history(talk: Talk) -> str:
     for place, said in enumerate(talk.messages, 1):
         at = f"{talk.day}T10:{place:02}:00Z"
         parts = (
-            [{"type": "tool_result", "call_id": f"c{place}", "output": said.text}]
+            [
+                {
+                    "type": "tool_result",
+                    "call_id": f"c{place}",
+                    "output": said.text,
+                    "is_error": _FAILED.search(said.text) is not None,
+                }
+            ]
             if said.role == "tool"
             else [{"type": "text", "text": said.text}]
         )

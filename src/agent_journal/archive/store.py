@@ -376,6 +376,9 @@ class Store(Catalog, Protocol):
     def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
         """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
 
+    def asked_before(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
+        """By key, the beginning of what a person had said last before an entry that is not theirs."""
+
     def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
         """Every key that a whole index has; only of these, if some are given."""
 

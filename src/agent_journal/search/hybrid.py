@@ -1,6 +1,6 @@
 """Search by words and by meaning together: entries that several ways of searching rank high rank highest.
 
-Three lists are fused by reciprocal rank (k = 60): entries with all the words, entries with some of them, and
+Three lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and
 entries near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
 the other, in docs/search-quality.md.
 """
@@ -26,9 +26,9 @@ _NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z]
 class Weights(NamedTuple):
     """How much each way of searching counts."""
 
-    all_words: float = 1.0
-    some_words: float = 1.0
-    meaning: float = 1.0
+    all_words: float = 2.0
+    some_words: float = 0.3
+    meaning: float = 1.5
 
 
 WEIGHTS = Weights()
@@ -49,9 +49,15 @@ class Hybrid:
         near = self._meaning.rank(query, depth)
         if is_literal(query):
             return _in_turn(every, near)[:limit]
-        some = self._words.rank(query._replace(enough=1), depth) if len(query.wanted) > 1 else []
+        some = self._words.rank(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
         weights = self._weights
-        return fused([(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)])[:limit]
+        lists = [(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)]
+        return fused(lists)[:limit]
+
+
+def half(query: Query) -> int:
+    """How many words are half of them: a message that has as many is about what is asked, seldom by chance."""
+    return (len(query.wanted) + 1) // 2
 
 
 def is_literal(query: Query) -> bool:

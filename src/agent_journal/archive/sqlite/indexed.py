@@ -67,6 +67,20 @@ class Indexable(Entries):
             if title_key in keys:
                 yield titled(title_key, conversation, self._detail(conversation))
 
+    def asked_before(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
+        """By key, the beginning of what a person had said last before an entry that is not theirs."""
+        sql = (
+            "SELECT key, role, substr(text, 1, 1000) FROM timeline WHERE conversation = ? "
+            "AND role IS NOT NULL ORDER BY position, key"
+        )
+        asked, found = "", {}
+        for key, role, text in self._rows(sql, conversation):
+            if role == "user" and text:
+                asked = text
+            elif asked and key in keys:
+                found[key] = asked
+        return found
+
     def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
         """Every key that a whole index has; only of these, if some are given."""
         tables = (

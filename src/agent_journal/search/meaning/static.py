@@ -5,6 +5,7 @@ The weights and the vocabulary lie in the wheel of wordllama; its code is not ne
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ _PACKAGE = "wordllama"
 _WEIGHTS = "wordllama/weights/l2_supercat_256.safetensors"
 _TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"
 _TENSOR = "embedding.weight"
+_WORD = re.compile(r"\w+")
 _MOST_WORDS = 300_000  # that are remembered
 
 
@@ -56,7 +58,10 @@ def load() -> StaticModel:
 
 
 class StaticModel:
-    """Sums the vectors of the pieces of words. No piece spans two words, so that words can be remembered."""
+    """Sums the vectors of the pieces of words; what stands between words says little.
+
+    No piece spans two words, so that the pieces of each word need be found only once.
+    """
 
     def __init__(self, name: str, table: NDArray[np.float16], tokenizer: Tokenizer) -> None:
         self.name = name
@@ -71,7 +76,7 @@ class StaticModel:
         import numpy as np  # noqa: PLC0415
 
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        cut = [text.encode("utf-8", "replace").decode().split() for text in texts]
+        cut = [_WORD.findall(text.encode("utf-8", "replace").decode()) for text in texts]
         self._learn({word for words in cut for word in words})
         known = self._known
         for row, words in zip(rows, cut, strict=True):
