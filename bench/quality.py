@@ -31,7 +31,6 @@ from tests.search import corpus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from agent_journal.archive import Archive
     from agent_journal.config import Config
     from agent_journal.search.meaning.models import Model
     from agent_journal.search.ranking import Ranker
@@ -105,7 +104,7 @@ def ndcg(places: Sequence[str], relevant: dict[str, int]) -> float:
     """The normalised discounted cumulative gain of the first ten."""
     gained = sum((2 ** relevant.get(name, 0) - 1) / log2(place + 2) for place, name in enumerate(places))
     ideal = sorted(relevant.values(), reverse=True)[:_CUT]
-    return gained / sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(ideal))
+    return float(gained / sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(ideal)))
 
 
 def reciprocal(places: Sequence[str], relevant: dict[str, int]) -> float:
@@ -145,11 +144,11 @@ def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
 def table(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]:
     """Two tables in Markdown: one per measure."""
     lines: list[str] = []
-    for title, of in (("nDCG@10", lambda each: each.ndcg), ("MRR", lambda each: each.reciprocal)):
+    for title, of in (("nDCG@10", 0), ("MRR", 1)):
         lines += [f"{title} (95 % interval)", "", f"| class | queries | {' | '.join(scored)} |"]
         lines.append("|---|--:|" + "---|" * len(scored))
         for kind, places in by_class(judged):
-            means = [mean([of(scores[place]) for place in places]) for scores in scored.values()]
+            means = [mean([scores[place][of] for place in places]) for scores in scored.values()]
             cells = [f"{each.value:.2f} ({each.low:.2f}–{each.high:.2f})" for each in means]
             lines.append(f"| {kind} | {len(places)} | {' | '.join(cells)} |")
         lines.append("")

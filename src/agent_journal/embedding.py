@@ -7,19 +7,18 @@ everybody does, so that others may import meanwhile; a lock of their own keeps w
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.archive.lock import Lock
-from agent_journal.errors import ArchiveInUse, IndexDamaged
+from agent_journal.errors import IndexDamaged
 from agent_journal.search.meaning import chunks, models, vectors
 from agent_journal.search.meaning.vectors import About, Made, Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import numpy as np
@@ -95,6 +94,12 @@ def fresh(kept: Archive, config: Config, model: Model) -> About | None:
     return said if said.reach <= kept.store.last_key() else None
 
 
+def reaches(kept: Archive, config: Config, model: Model) -> int:
+    """Up to which key everything has vectors as it should; 0 if nothing has."""
+    said = fresh(kept, config, model)
+    return said.upto if said is not None else 0
+
+
 class Embedder:
     """Gives vectors to what has none yet. Close it, as only one can be at it."""
 
@@ -107,7 +112,11 @@ class Embedder:
         self._said: About | None = None
 
     def run(
-        self, *, seconds: float | None = None, told: Callable[[int, int], None] | None = None, wait: float = 0.0
+        self,
+        *,
+        seconds: float | None = None,
+        told: Callable[[int, int], None] | None = None,
+        wait: float = 0.0,
     ) -> bool:
         """Whether all have vectors now; it ends after about so many seconds. `told` gets done and total.
 
@@ -205,9 +214,7 @@ class Embedder:
         leans = [place.get(told.asked, -1) for told in batch.values() for _ in told.pieces]
         whole = rows[: len(pieces)] + np.where(np.array(leans)[:, None] >= 0, rows[leans] * _ASKED, 0)
         whole[~rows[: len(pieces)].any(axis=1)] = 0
-        lengths = np.linalg.norm(whole, axis=1, keepdims=True)
-        found: NDArray[np.float32] = whole / np.where(lengths > 0, lengths, 1)
-        return found
+        return models.of_length_one(whole)
 
     def _current(self) -> About:
         return self._said or self._begun()
@@ -245,6 +252,12 @@ class Embedder:
             nearest.make_graph(stored)
 
 
+def discard(config: Config) -> None:
+    """Remove all vectors."""
+    with writing(folder(config)):
+        vectors.discard(folder(config))
+
+
 def erase(kept: Archive, config: Config) -> None:
     """Leave no vector of what is no longer in the rows."""
     place = folder(config)
@@ -270,6 +283,8 @@ def in_background(kept: Archive, config: Config) -> bool:
         return False
     if Lock(folder(config) / "turn").owner() is not None:
         return True
+    import subprocess  # noqa: PLC0415 (takes long, and is seldom needed)
+
     command = [sys.executable, "-m", "agent_journal", "embed", "--quiet"]
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603 (our own program)

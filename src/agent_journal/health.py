@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import archive, indexing, journal, readers, survey
+from agent_journal import archive, embedding, indexing, journal, readers, survey
 from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
@@ -69,6 +69,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str, now_ns: int) -> 
         yield trouble or _journal(kept, config)
         if kept is not None:
             yield _index(kept, config)
+            yield _vectors(kept, config)
         yield from _around(config, seen)
     finally:
         if kept is not None:
@@ -176,6 +177,19 @@ def _index(kept: Archive, config: Config) -> Finding:
     return Finding(topic="index", says="it lacks what came last", act="run 'aj sync'", data=state)
 
 
+def _vectors(kept: Archive, config: Config) -> Finding:
+    state = embedding.state(kept, config)
+    data = state._asdict()
+    if state.problem:
+        act = "" if not config.index.vector.enabled else "run 'aj embed --anew'"
+        return Finding(topic="meaning", says=state.problem, act=act, data=data)
+    says = f"{state.done:,} of {state.entries:,} entries can be found by meaning"
+    says += f" (being prepared{state.running})" if state.running else ""
+    if not state.whole and not state.running:
+        says += "; the next search, sync or 'aj embed' goes on"
+    return Finding(topic="meaning", says=says, data=data)
+
+
 def _around(config: Config, seen: Survey) -> Iterator[Finding]:
     """The machine: who may read the files, how much room there is, who writes, and what with."""
     if archive.exists(config.home):
@@ -199,7 +213,11 @@ def _permissions(config: Config) -> Finding:
         return Finding(topic="permissions", says="as those of the folder")
     places = [
         config.home,
-        *(path for name in (archive.VAULT, "index") for path in (config.home / name).rglob("*")),
+        *(
+            path
+            for name in (archive.VAULT, "index", "index.vectors")
+            for path in (config.home / name).rglob("*")
+        ),
     ]
     places += [config.home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
     loose = sorted({str(path) for path in places if _is_loose(path)})

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import archive, indexing
+from agent_journal import archive, embedding, indexing
 from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError
 from agent_journal.searching import Page, Searching
@@ -169,6 +169,7 @@ def finish_erasing(kept: Archive, config: Config) -> int:
         kept.store.compact()
         # Words of what was removed would stay in the index's files for a while.
         indexing.rebuild(kept, config)
+        embedding.erase(kept, config)
     with kept.store.transaction():
         kept.store.set_erasing(None)
     return freed
@@ -210,12 +211,40 @@ def mend(config: Config, *, anew: bool) -> bool:
     return True
 
 
+def embed(
+    config: Config,
+    *,
+    anew: bool = False,
+    seconds: float | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> embedding.State:
+    """Give vectors to all that has none yet, newest first, for so many seconds at most; how far they are.
+
+    `anew` begins with none. Raises ArchiveInUse if another process is at it.
+    """
+    with archive.open_to_read(config.home) as kept:
+        model, trouble = embedding.chosen(config)
+        if config.index.vector.enabled and model is not None:
+            if anew:
+                embedding.discard(config)
+            embedding.Embedder(kept, config, model).run(seconds=seconds, told=told)
+        state = embedding.state(kept, config)
+        return state._replace(problem=state.problem or trouble)
+
+
+def embed_in_background(config: Config) -> bool:
+    """Let another process give vectors to what has none, if that is much; whether one is at it."""
+    with archive.open_to_read(config.home) as kept:
+        return embedding.in_background(kept, config)
+
+
 def disk(config: Config) -> dict[str, int]:
     """How many bytes the parts of a journal take."""
     return {
         "rows": _bytes_in(config.home / archive.DATABASE),
         "vault": _bytes_in(config.home / archive.VAULT),
         "index": _bytes_in(config.storage.index_path),
+        "vectors": _bytes_in(embedding.folder(config)),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
+from agent_journal.by_meaning import ByMeaning
 from agent_journal.closing import Closing
 from agent_journal.errors import IndexDamaged
 
@@ -80,6 +81,8 @@ class Answer(NamedTuple):
     """How many of the newest entries the index lacks."""
     is_empty: bool = False
     """Whether there is nothing that could be found."""
+    meaning: str = ""
+    """Why search by meaning is not all that it could be; empty if it is, or is not asked for."""
 
 
 class Searching(Closing):
@@ -89,6 +92,7 @@ class Searching(Closing):
         self._archive = kept
         self._config = config
         self._index: Index | None = None
+        self._meaning = ByMeaning(kept, config)
 
     def answer(self, query: Query, mode: Mode, page: Page) -> Answer:
         """What a query finds, best first."""
@@ -112,7 +116,8 @@ class Searching(Closing):
         if behind > 0:
             ranker = _WithNewest(ranker, self._scan(self._words().upto))
         hits, has_more = self._hits(query, ranker, page)
-        return Answer(hits, behind <= 0, has_more, corrections, "", max(behind, 0))
+        notice = self._meaning.notice if mode != "lexical" else ""
+        return Answer(hits, behind <= 0, has_more, corrections, "", max(behind, 0), meaning=notice)
 
     def _behind(self) -> int:
         """How many keys the index does not know yet."""
@@ -127,11 +132,11 @@ class Searching(Closing):
         return Answer(hits, scan.is_whole, has_more, [], problem)
 
     def _ranker(self, mode: Mode) -> Ranker:
-        """Who knows what matches best. Search by meaning finds its place here."""
+        """Who knows what matches best."""
         words = self._words()
         if mode == "lexical":
             return words
-        return words
+        return self._meaning.ranker(words, with_words=mode == "hybrid")
 
     def _scan(self, beyond: int) -> Scan:
         from agent_journal.search.scanning import Scan  # noqa: PLC0415 (seldom)

@@ -164,6 +164,7 @@ class Watcher:
     def _look_at_all(self) -> None:
         self._known = {}
         self._sync(self._found, is_all=True)
+        journal.embed_in_background(self._config)
 
     def _found(self, kept: Archive) -> Iterator[Found]:
         self._projects = projects_of(kept)

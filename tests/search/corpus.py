@@ -1,8 +1,8 @@
 """The corpus of the judged queries: hand-written conversations with their queries, among many others.
 
 `material/*.md` holds both. A conversation begins with `# name | project | day`; its messages begin with `U:`,
-`A:` (assistant) or `T:` (output of a tool). `? class [2=2 1=1]: text` is a query: message 2 answers it, message
-1 is about the same. `distractors.md` has conversations with gaps, which are filled with every run alike.
+`A:` (assistant) or `T:` (output of a tool). `? class [2=2 1=1]: text` is a query: message 2 answers it, and
+message 1 is about the same. `distractors.md` has conversations with gaps, which every run fills alike.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ DISTRACTORS = 760  # conversations
 
 _ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 _QUERY = re.compile(r"\? (\w+) \[([^\]]+)\]: (.+)")
-_FAILED = re.compile(r"error|exception|fail|fatal|denied|killed|fault|not found|too large|Warning:|ERR!|413", re.I)
+_FAILED = re.compile(
+    r"error|exception|fail|fatal|denied|killed|fault|not found|too large|Warning:|ERR!|413", re.IGNORECASE
+)
 _GAP = re.compile(r"\{(\w+)\}")
 
 
@@ -105,7 +107,7 @@ def distractors() -> list[Talk]:
         kind, messages = templates[len(talks) % len(templates)]
         values = {name: chance.choice(choices) for name, choices in gaps.items()}
         filled = [Said(each.role, _filled(each.text, values)) for each in messages]
-        if filled[-1].text in seen and chance.random() < 0.9:  # noqa: PLR2004
+        if filled[-1].text in seen and chance.random() < 0.9:
             continue
         seen.add(filled[-1].text)
         project = f"~/work/{values['module']}" if kind == "dev" else ""

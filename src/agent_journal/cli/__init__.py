@@ -24,6 +24,7 @@ VERBS = {
     "record": "Sign agent records and bundles of memories, and verify them",
     "check": "Check that everything is what was put there",
     "reindex": "Make the search index anew",
+    "embed": "Prepare everything for search by meaning",
     "forget": "Erase conversations for good",
     "backup": "Copy the whole journal, checked",
     "config": "Show what is settled and where it came from, or settle it",

@@ -23,6 +23,14 @@ def reading() -> Archive:
     return archive.open_to_read(config.home_of(os.environ))
 
 
+def embed_later(settled: Config) -> None:
+    """Let much that was imported be prepared for search by meaning, beside what the person does next."""
+    from agent_journal.journal import embed_in_background  # noqa: PLC0415 (who imports has it)
+
+    if embed_in_background(settled):
+        say("aj: search by meaning is being prepared in the background; 'aj status' tells how far it is")
+
+
 def waiting(who: str) -> None:
     """Tell that somebody else is writing."""
     say(f"aj: another aj is writing to the journal{who}; waiting for it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent_journal import indexing
+from agent_journal import embedding, indexing
 from agent_journal.archive import checking
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import FAILED
@@ -15,7 +15,7 @@ from agent_journal.terminal import show, show_json
 @click.option("--deep", is_flag=True, help="Read and hash every kept byte again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem, then the verdict.")
 def command(*, deep: bool, as_json: bool) -> int:
-    """Check rows, vault and index against each other. Exit code 1 if something is wrong."""
+    """Check rows, vault, index and vectors against each other. Exit code 1 if something is wrong."""
     config = settings()
     count = 0
     with reading() as archive, archive.store.one_moment():
@@ -23,7 +23,7 @@ def command(*, deep: bool, as_json: bool) -> int:
         index = indexing.fit(archive, config)
         found = [
             *checking.problems(archive, deep=deep),
-            *(checking.Problem(*each) for each in index.problems),
+            *(checking.Problem(*each) for each in (*index.problems, *embedding.fit(archive, config))),
         ]
         is_erased = archive.store.erasing() is None
     for problem in found:

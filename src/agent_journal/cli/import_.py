@@ -10,7 +10,7 @@ import click
 from agent_journal import journal
 from agent_journal.archive.found import Found
 from agent_journal.cli._importing import Report
-from agent_journal.cli._journal import settings, waiting
+from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.notes import Notes
 
 
@@ -23,8 +23,9 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
     found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
     note = Notes()
+    config = settings()
     with Report(as_json=as_json) as report:
-        journal.import_files(
-            settings(), found, report.done, from_format=from_format, note=note, waiting=waiting
-        )
-    return report.finish(None, note)
+        journal.import_files(config, found, report.done, from_format=from_format, note=note, waiting=waiting)
+    code = report.finish(None, note)
+    embed_later(config)
+    return code

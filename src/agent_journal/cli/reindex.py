@@ -12,7 +12,10 @@ from agent_journal.terminal import show
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--from-vault", is_flag=True, help="Before that, read everything that the vault keeps again.")
 def command(*, from_vault: bool) -> None:
-    """Make the search index anew from the journal's rows. No source is read."""
+    """Make the search index anew from the journal's rows. No source is read.
+
+    Vectors for search by meaning stay as they are; 'aj embed --anew' makes them again.
+    """
     config = settings()
     reading().close()  # a journal that is not there is not made
     journal.reindex(config, from_vault=from_vault, done=lambda _: None)

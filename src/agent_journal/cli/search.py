@@ -123,6 +123,8 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
     if answer.problem:
         some = "" if answer.is_whole else ", the newest as far as two seconds went"
         say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
+    if answer.meaning:
+        say(f"aj: {answer.meaning}")
     if answer.hits or as_json:
         return
     if answer.is_empty:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_journal import indexing, journal
+from agent_journal import embedding, indexing, journal
 from agent_journal.amounts import size
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import reading, settings
@@ -55,6 +55,7 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
         "bytes": counts.bytes,
         "disk": journal.disk(config),
         "index": indexing.state(archive, config),
+        "vectors": embedding.state(archive, config)._asdict(),
     }
 
 
@@ -64,16 +65,31 @@ def _show(told: dict[str, Any]) -> None:
         f"{told['home']}: {told['conversations']:,} conversations, {told['messages']:,} messages, "
         f"{told['memories']:,} memories from {told['files']:,} files ({size(told['bytes'])})"
     )
-    show(f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}")
+    show(
+        f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}, "
+        f"vectors {size(disk['vectors'])}"
+    )
     if told["missing"]:
         show(f"{told['missing']:,} files are gone from disk and kept here")
     if not told["index"]["whole"]:
         show(f"the index is behind: {told['index']['problem'] or 'run aj sync'}")
+    _show_vectors(told["vectors"])
     rows = (
         (name, f"{each['conversations']:,}", f"{each['messages']:,}", short(each["updated_at"]))
         for name, each in told["sources"].items()
     )
     show_table(out(), _COLUMNS, rows)
+
+
+def _show_vectors(vectors: dict[str, Any]) -> None:
+    """How far search by meaning is, unless all is well."""
+    if vectors["problem"]:
+        show(f"search by meaning: {vectors['problem']}")
+    elif not vectors["whole"]:
+        goes_on = (
+            f"being prepared{vectors['running']}" if vectors["running"] else "'aj embed' prepares the others"
+        )
+        show(f"by meaning {vectors['done']:,} of {vectors['entries']:,} entries are found; {goes_on}")
 
 
 def _name_problems(archive: Archive, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import click
 from agent_journal import journal, readers
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.cli._importing import Report
-from agent_journal.cli._journal import settings, waiting
+from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.notes import Notes
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
             unchanged=report.done if as_json else None,
             waiting=waiting,
         )
-    return report.finish(summary, note)
+    code = report.finish(summary, note)
+    embed_later(config)
+    return code
 
 
 def found(config: Config, kept: Archive, names: Sequence[str], note: Notes) -> Iterator[Found]:

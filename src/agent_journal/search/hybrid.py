@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent_journal.search.ranking import Ranker
 
 K = 60
-_DEPTH = 100  # of each list
+_DEPTH = 200  # of each list; what is further down follows as it comes
 _NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w")
 
 
@@ -47,16 +47,19 @@ class Hybrid:
         depth = max(limit, _DEPTH)
         every = self._words.rank(query, depth)
         near = self._meaning.rank(query, depth)
-        if is_literal(query):
-            return _in_turn(every, near)[:limit]
         some = self._words.rank(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
+        best = self._fused(every[:_DEPTH], some[:_DEPTH], near[:_DEPTH])
+        if is_literal(query):
+            return in_turn(every, best, near, some)[:limit]
+        return in_turn(best, every, near, some)[:limit]
+
+    def _fused(self, every: list[Ranked], some: list[Ranked], near: list[Ranked]) -> list[Ranked]:
         weights = self._weights
-        lists = [(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)]
-        return fused(lists)[:limit]
+        return fused([(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)])
 
 
 def half(query: Query) -> int:
-    """How many words are half of them: a message that has as many is about what is asked, seldom by chance."""
+    """How many words are half of them: what has as many has them seldom by chance."""
     return (len(query.wanted) + 1) // 2
 
 
@@ -78,8 +81,7 @@ def fused(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
     return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda each: -each[1])]
 
 
-def _in_turn(first: Sequence[Ranked], then: Sequence[Ranked]) -> list[Ranked]:
-    """All of a list, then what another has besides."""
-    known = {each.key for each in first}
-    both = [*first, *(each for each in then if each.key not in known)]
-    return [Ranked(each.key, 1 / (K + place)) for place, each in enumerate(both, 1)]
+def in_turn(*lists: Sequence[Ranked]) -> list[Ranked]:
+    """All of a list, then what the next has besides."""
+    keys = dict.fromkeys(each.key for ranked in lists for each in ranked)
+    return [Ranked(key, 1 / (K + place)) for place, key in enumerate(keys, 1)]

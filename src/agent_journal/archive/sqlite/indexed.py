@@ -47,8 +47,11 @@ class Indexable(Entries):
             "AND role IS NOT NULL "
             "UNION ALL SELECT title_key FROM conversations WHERE key = ?1 AND title_key > ?2"
         )
-        newest = self._rows("SELECT key FROM conversations ORDER BY updated_ms DESC, key DESC")
-        for (number,) in list(newest):
+        newest = (
+            "SELECT key FROM conversations WHERE title_key > ?1 "
+            "OR key IN (SELECT conversation FROM timeline WHERE key > ?1) ORDER BY updated_ms DESC, key DESC"
+        )
+        for (number,) in list(self._rows(newest, key)):
             keys = [each for (each,) in self._rows(sql, number, key)]
             if keys:
                 yield number, keys

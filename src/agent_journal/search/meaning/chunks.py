@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 REVISION = 1  # of how texts are cut and told; vectors of another one are made again
 
 # In bytes of UTF-8, as a Chinese character says more than a Latin letter. Measured on messages in which the
-# answer stands among other things (nDCG@10 of all queries): 200 0.66, 250 0.66, 300 0.62, 400 0.59, 1,000 0.45.
+# answer stands among other things (nDCG@10 of all queries): 200 0.66, 250 0.66, 300 0.62, 400 0.59,
+# 1,000 0.45.
 SIZE = 250
 OVERLAP = 60
 MOST = 48  # pieces of one message: the rest of a whole file that was pasted is found by its words
@@ -45,7 +46,7 @@ def ends(text: str) -> list[str]:
 
 
 def _back(sizes: list[int], start: int, end: int) -> int:
-    """Where the next piece begins: a little before the end of this one, so that no sentence is cut in both."""
+    """Where the next piece begins: a little before this one ends, so that no sentence is cut in both."""
     shared = 0
     while end - 1 > start and shared + sizes[end - 1] <= OVERLAP:
         end -= 1

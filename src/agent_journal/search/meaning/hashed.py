@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from agent_journal.search.meaning.models import of_length_one
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -33,8 +35,7 @@ class HashModel:
             for feature, weight in _features(text):
                 hashed = crc32(feature.encode("utf-8", "replace"))
                 row[hashed % _DIMENSIONS] += weight if hashed & 0x8000_0000 else -weight
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths > 0, lengths, 1)
+        return of_length_one(rows)
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:

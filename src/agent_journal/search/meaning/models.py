@@ -25,6 +25,14 @@ class Model(Protocol):
         """A row for each text."""
 
 
+def of_length_one(rows: NDArray[np.float32]) -> Vectors:
+    """Vectors in the same directions; zeros stay zeros."""
+    import numpy as np  # noqa: PLC0415 (takes long)
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
 class Chosen(NamedTuple):
     """The model that serves, and why it is not the one that was wished for."""
 

@@ -1,7 +1,7 @@
-"""Which vectors are nearest to a question's: all are looked at while they are few, else a graph leads to them.
+"""Which vectors are nearest to a question's: all are looked at while they are few, else a graph leads there.
 
-Looking at a million of 256 dimensions in f16 takes 36 ms. From two million on, that is longer than all the rest
-of a search; then a graph (HNSW) is made beside them. What came after the graph is always looked at.
+Looking at a million of 256 dimensions in f16 takes 36 ms. From two million on, that is longer than all the
+rest of a search; then a graph (HNSW) is made beside them. What came after the graph is always looked at.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def _likeness(rows: Rows, question: Vector) -> NDArray[np.floating]:
     import numkong  # noqa: PLC0415 (numpy has no fast product of such short numbers)
 
     product = numkong.cdist(question.astype(np.float16)[None], np.ascontiguousarray(rows), metric="inner")
-    return np.asarray(product)[0]
+    likeness: NDArray[np.floating] = np.asarray(product)[0]
+    return likeness
 
 
 def _best(likeness: NDArray[np.floating], count: int) -> Places:
@@ -127,7 +128,7 @@ def _graph(stored: Stored, *, view: bool) -> Index | None:
         return None
     if graph is None or graph.ndim != stored.about.made.dimensions or len(graph) > stored.about.rows:
         return None
-    graph.expansion_search = _EXPANSION
+    graph.expansion_search = _EXPANSION  # type: ignore[misc]  # it has a setter, too
     return graph
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.search.meaning.models import of_length_one
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -33,7 +35,7 @@ def load(folder: Path) -> OnnxModel:
     """The model in a folder; raises Unusable."""
     if find_spec("onnxruntime") is None:
         raise Unusable(f"{folder}: 'pip install agent-journal[onnx]' is needed to use this model")
-    import onnxruntime  # noqa: PLC0415 (an extra)
+    import onnxruntime  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 (an extra)
     from tokenizers import Tokenizer  # noqa: PLC0415
 
     try:
@@ -44,7 +46,7 @@ def load(folder: Path) -> OnnxModel:
         tokenizer.enable_truncation(_LONGEST)
         tokenizer.enable_padding()
         return OnnxModel(name_of(folder), session, tokenizer)
-    except Exception as error:  # noqa: BLE001 (each of both libraries has errors of its own)
+    except Exception as error:
         why = str(error).strip().partition("\n")[0][:200]
         raise Unusable(f"{folder}: this model cannot be used ({why})") from error
 
@@ -89,9 +91,7 @@ class OnnxModel:
         if rows.ndim == 3:  # noqa: PLR2004 (texts, pieces, dimensions)
             weights = mask[:, :, None].astype(np.float32)
             rows = (rows * weights).sum(1) / np.maximum(weights.sum(1), 1)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        found: NDArray[np.float32] = rows / np.where(lengths > 0, lengths, 1)
-        return found
+        return of_length_one(rows)
 
 
 def _column(encoded: list[Encoding], name: str) -> NDArray[np.int64]:

@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_journal.search.meaning.models import of_length_one
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -79,12 +81,11 @@ class StaticModel:
         cut = [_WORD.findall(text.encode("utf-8", "replace").decode()) for text in texts]
         self._learn({word for words in cut for word in words})
         known = self._known
-        for row, words in zip(rows, cut, strict=True):
+        for place, words in enumerate(cut):
             pieces = [piece for word in words for piece in known[word]]
             if pieces:
-                row += self._of(pieces, many=len(texts) > 1)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths > 0, lengths, 1)
+                rows[place] = self._of(pieces, many=len(texts) > 1)
+        return of_length_one(rows)
 
     def _of(self, pieces: list[int], *, many: bool) -> NDArray[np.float32]:
         """The sum of the vectors of pieces. One question is not worth making all vectors exact."""

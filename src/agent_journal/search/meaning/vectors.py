@@ -11,14 +11,14 @@ import json
 import os
 import re
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.errors import CannotWrite, IndexDamaged
 from agent_journal.files import make_folder, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class Stored:
         self.keys: Keys = self._mapped("keys", np.int64, said.rows)
         self.mute: Keys = self._mapped("mute", np.int64, said.mute)
 
-    def _mapped(self, suffix: str, kind: type[np.generic], count: int) -> NDArray[np.generic]:
+    def _mapped(self, suffix: str, kind: type[np.generic], count: int) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415
 
         path = self.folder / f"{self.about.generation}.{suffix}"

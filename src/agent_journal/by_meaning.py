@@ -1,0 +1,104 @@
+"""What search by meaning needs of a journal: the model, the vectors, and the few that are still missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal import embedding
+from agent_journal.errors import AgentJournalError, ArchiveInUse, IndexDamaged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_journal.archive import Archive
+    from agent_journal.config import Config
+    from agent_journal.search.lexical import Index
+    from agent_journal.search.meaning.models import Model
+    from agent_journal.search.ranking import Ranker
+
+_PATIENCE = 0.25  # seconds that a search spends on vectors which are missing
+
+
+class ByMeaning:
+    """Makes rankers for one journal. What it could not do as it should is in `notice`, in one line."""
+
+    def __init__(self, kept: Archive, config: Config) -> None:
+        self._archive = kept
+        self._config = config
+        self._model: Model | None = None
+        self._trouble = ""
+        self.notice = ""
+
+    def ranker(self, words: Index, *, with_words: bool) -> Ranker:
+        """Who ranks by meaning, or by words and meaning; by words alone if there are no vectors."""
+        settled = self._config.index.vector
+        if not settled.enabled:
+            self.notice = "search by meaning is switched off (index.vector.enabled); found by words alone"
+            return words
+        model = self._opened_model()
+        if model is None:
+            self.notice = f"{self._trouble}; found by words alone"
+            return words
+        ranker = self._ranker(words, model, with_words=with_words)
+        self.notice = "; ".join(filter(None, (self._trouble, self.notice)))
+        return ranker
+
+    def _opened_model(self) -> Model | None:
+        if self._model is None:
+            self._model, self._trouble = embedding.chosen(self._config)
+        return self._model
+
+    def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
+        from agent_journal.search.hybrid import Hybrid  # noqa: PLC0415 (only if something is sought so)
+        from agent_journal.search.meaning.ranker import Meaning  # noqa: PLC0415
+        from agent_journal.search.meaning.vectors import Stored  # noqa: PLC0415
+
+        self.notice = self._catch_up(model)
+        said = embedding.fresh(self._archive, self._config, model)
+        if said is None or not said.rows:
+            return words
+        try:
+            stored = Stored(embedding.folder(self._config), said)
+        except IndexDamaged as error:
+            self.notice = f"{error.where}: {error.reason}; 'aj embed --anew' makes it again"
+            return words
+        meaning = Meaning(stored, model, words)
+        return self._reranked(Hybrid(words, meaning)) if with_words else meaning
+
+    def _catch_up(self, model: Model) -> str:
+        """Give vectors to what came last, if it is little; what is to be said if some are missing still."""
+        store = self._archive.store
+        behind = store.last_key() - embedding.reaches(self._archive, self._config, model)
+        if behind <= 0:
+            return ""
+        if behind <= embedding.MUCH:
+            try:
+                if embedding.Embedder(self._archive, self._config, model).run(seconds=_PATIENCE):
+                    return ""
+            except ArchiveInUse:
+                pass  # somebody else is at it
+            except AgentJournalError as error:  # a disk that is full, a journal that may only be read
+                return f"what came last is not found by meaning: {error}"
+        return self._how_far()
+
+    def _how_far(self) -> str:
+        state = embedding.state(self._archive, self._config)
+        if state.whole:
+            return ""
+        far = f"{state.done:,} of {state.entries:,} entries can be found by meaning so far"
+        others = "the others are being prepared" if state.running else "'aj embed' prepares the others"
+        return f"{far}; {others}"
+
+    def _reranked(self, ranker: Ranker) -> Ranker:
+        """The ranker, with the best read once more by the person's own model, if that is what it is for."""
+        settled = self._config.index.vector
+        if settled.model_use != "rerank":
+            return ranker
+        from agent_journal.search.meaning.models import own_model  # noqa: PLC0415
+        from agent_journal.search.rerank import Reranked  # noqa: PLC0415
+
+        model, self._trouble = own_model(settled.model_path)
+        return Reranked(ranker, model, self._texts) if model is not None else ranker
+
+    def _texts(self, keys: Sequence[int]) -> dict[int, str]:
+        return {key: each.text for key, each in self._archive.store.found(keys).items()}
