@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from agent_journal.search.meaning.models import Model
     from agent_journal.search.ranking import Ranker
 
-_PATIENCE = 0.25  # seconds that a search spends on vectors which are missing
+_LITTLE = 20_000  # entries; to find out what is missing of more takes too long
+_PATIENCE = 0.3  # seconds that a search spends on vectors which are missing
 
 
 class ByMeaning:
@@ -71,7 +72,7 @@ class ByMeaning:
         behind = store.last_key() - embedding.reaches(self._archive, self._config, model)
         if behind <= 0:
             return ""
-        if behind <= embedding.MUCH:
+        if behind <= _LITTLE:
             try:
                 if embedding.Embedder(self._archive, self._config, model).run(seconds=_PATIENCE):
                     return ""

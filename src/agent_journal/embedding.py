@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from agent_journal.search.meaning.models import Model
 
 # So many entries are worth a process of their own; fewer are dealt with by the next search.
-MUCH = 2_000
-_BATCH = 1024  # pieces that are made vectors together
-_SMALL_BATCH = 128  # where somebody waits
+MUCH = 500
+_BATCH = 256  # pieces that are made vectors together
+_HELD = 8192  # vectors that are written together
 _THOUGHTS = 8  # pieces of what a model thought, at most
 # What a person had asked before counts for so much in the vector of an answer: measured by bench/quality.py,
 # it lifts nDCG of questions by 0.12 and takes 0.02 from that of names.
@@ -110,6 +110,8 @@ class Embedder:
         self._folder = folder(config)
         self._turn = Lock(self._folder / "turn")
         self._said: About | None = None
+        self._held: list[tuple[list[int], list[int], NDArray[np.float32]]] = []
+        """Keys, the key of each vector, and vectors that are not written yet."""
 
     def run(
         self,
@@ -127,22 +129,31 @@ class Embedder:
         try:
             last = self._archive.store.last_key()
             self._said = self._begun()
-            todo = self._todo()
-            total, done = sum(len(keys) for _, keys in todo), 0
-            size = _BATCH if seconds is None else _SMALL_BATCH
-            for batch in self._batches(todo, size):
-                if told is not None:
-                    told(done, total)
-                if until is not None and time.monotonic() > until:
-                    return False
-                self._take(batch)
-                done += len(batch)
-            if told is not None and total:
-                told(total, total)
-            self._finish(last)
-            return True
+            try:
+                is_all = self._make(until, told or (lambda _, __: None))
+            finally:
+                self._keep()
+            if is_all:
+                self._finish(last)
+            return is_all
         finally:
             self._turn.release()
+
+    def _make(self, until: float | None, told: Callable[[int, int], None]) -> bool:
+        """Make vectors, until all are made or time is over."""
+        todo = self._todo()
+        total, done = sum(len(keys) for _, keys in todo), 0
+        for batch in self._batches(todo):
+            if until is not None and time.monotonic() > until:
+                return False
+            told(done, total)
+            owners = [key for key, each in batch.items() for _ in each.pieces]
+            self._held.append((list(batch), owners, self._vectors(batch)))
+            done += len(batch)
+            if sum(len(owners) for _, owners, _ in self._held) >= _HELD:
+                self._keep()
+        told(total, total)
+        return True
 
     def _begun(self) -> About:
         """Vectors to go on with: those that are there, new ones if they were made otherwise."""
@@ -163,7 +174,7 @@ class Embedder:
         todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
         return [(each, keys) for each, keys in todo if keys]
 
-    def _batches(self, todo: list[tuple[int, list[int]]], size: int) -> Iterator[dict[int, _Told]]:
+    def _batches(self, todo: list[tuple[int, list[int]]]) -> Iterator[dict[int, _Told]]:
         """Entries with their pieces, so many pieces at a time."""
         batch: dict[int, _Told] = {}
         count = 0
@@ -172,7 +183,7 @@ class Embedder:
             for entry in self._archive.store.indexed_of(conversation, set(keys)):
                 batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
                 count += len(batch[entry.key].pieces)
-                if count >= size or len(batch) >= size * 8:
+                if count >= _BATCH or len(batch) >= _BATCH * 8:
                     yield batch
                     batch, count = {}, 0
         if batch:
@@ -187,16 +198,21 @@ class Embedder:
             pieces += chunks.ends(entry.tool)
         return pieces
 
-    def _take(self, batch: dict[int, _Told]) -> None:
+    def _keep(self) -> None:
+        """Write what is held; of what was erased meanwhile nothing is."""
+        if not self._held:
+            return
         import numpy as np  # noqa: PLC0415 (takes long)
 
-        owners = np.array([key for key, told in batch.items() for _ in told.pieces], np.int64)
-        rows = self._vectors(batch)
+        held, self._held = self._held, []
+        owners = np.array([key for _, each, _ in held for key in each], np.int64)
+        rows = np.concatenate([each for _, _, each in held])
         says = np.linalg.norm(rows, axis=1) > 0
         kind = np.float16 if self._current().made.precision == "f16" else np.float32
         with writing(self._folder):
             said = self._reloaded()
-            there = np.array(self._archive.store.index_keys(batch), np.int64)
+            asked = [key for keys, _, _ in held for key in keys]
+            there = np.array(self._archive.store.index_keys(asked), np.int64)
             says &= np.isin(owners, there)
             mute = np.setdiff1d(there, owners[says])
             self._said = vectors.append(self._folder, said, owners[says], rows[says].astype(kind), mute)
