@@ -97,13 +97,13 @@ def halved(judged: list[Judged]) -> list[Judged]:
     return result
 
 
-def distractors() -> list[Talk]:
+def distractors(count: int = DISTRACTORS) -> list[Talk]:
     """Conversations about other things, made of templates; the same in every run."""
     gaps, templates = _templates()
     chance = random.Random(20261116)  # noqa: S311
     talks: list[Talk] = []
     seen: set[str] = set()
-    while len(talks) < DISTRACTORS:
+    while len(talks) < count:
         kind, messages = templates[len(talks) % len(templates)]
         values = {name: chance.choice(choices) for name, choices in gaps.items()}
         filled = [Said(each.role, _filled(each.text, values)) for each in messages]
