@@ -89,7 +89,8 @@ class Bench:
 
     def score(self, ranker: Ranker, each: Judged) -> Score:
         """How well a way of searching answers a query. Titles are made of messages: they do not count."""
-        ranked = [self.names.get(hit.key) for hit in ranker.rank(parse(each.query), _CUT * 3)]
+        query, _ = self.words.corrected(parse(each.query))
+        ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3)]
         places = [name for name in ranked if name][:_CUT]
         return Score(ndcg(places, each.relevant), reciprocal(places, each.relevant))
 
@@ -172,7 +173,7 @@ def tune(bench: Bench, judged: Sequence[Judged]) -> None:
     """Print what other weights give on the queries for tuning, best last."""
     meaning = bench.meaning(models.chosen(Path("/nowhere"), "none").model)  # type: ignore[arg-type]
     results = []
-    for every, some, near in product((0.5, 1, 2, 3), (0.3, 0.5, 1.0), (0.3, 0.5, 0.7, 1.0, 1.5)):
+    for every, some, near in product((1, 2, 3), (0.1, 0.2, 0.5), (0.5, 1.0, 1.5, 2.0)):
         weights = hybrid.Weights(every, some, near)
         scores = bench.scores(hybrid.Hybrid(bench.words, meaning, weights), judged)
         results.append((sum(each.ndcg for each in scores) / len(scores), weights, scores))

@@ -195,7 +195,7 @@ class Embedder:
         if self._config.index.thinking and entry.thinking:
             pieces += chunks.chunks(entry.thinking, _THOUGHTS)
         if self._config.index.tool_output and entry.has_error:
-            pieces += chunks.ends(entry.tool)
+            pieces += chunks.ends(entry.output)
         return pieces
 
     def _keep(self) -> None:

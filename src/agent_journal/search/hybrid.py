@@ -8,15 +8,15 @@ the other, in docs/search-quality.md.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent_journal.search.ranking import Ranked
+from agent_journal.search.ranking import Ranked, Ranker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from agent_journal.search.lexical import Hit
     from agent_journal.search.query import Query, Term
-    from agent_journal.search.ranking import Ranker
 
 K = 60
 _DEPTH = 200  # of each list; what is further down follows as it comes
@@ -27,17 +27,24 @@ class Weights(NamedTuple):
     """How much each way of searching counts."""
 
     all_words: float = 2.0
-    some_words: float = 0.3
+    some_words: float = 0.2
     meaning: float = 1.5
 
 
 WEIGHTS = Weights()
 
 
+class Words(Ranker, Protocol):
+    """Search by words: `rank` lets go of some of them where few entries have all, `search` does not."""
+
+    def search(self, query: Query, *, limit: int, offset: int = 0) -> list[Hit]:
+        """The entries that match best, best first."""
+
+
 class Hybrid:
     """Ranks by words and by meaning."""
 
-    def __init__(self, words: Ranker, meaning: Ranker, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, words: Words, meaning: Ranker, weights: Weights = WEIGHTS) -> None:
         self._words = words
         self._meaning = meaning
         self._weights = weights
@@ -45,13 +52,15 @@ class Hybrid:
     def rank(self, query: Query, limit: int) -> list[Ranked]:
         """The entries that match best, best first. Names and quotes go before whatever is alike."""
         depth = max(limit, _DEPTH)
-        every = self._words.rank(query, depth)
+        every = self._with_words(query, depth)
+        some = self._with_words(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
         near = self._meaning.rank(query, depth)
-        some = self._words.rank(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
         best = self._fused(every[:_DEPTH], some[:_DEPTH], near[:_DEPTH])
-        if is_literal(query):
-            return in_turn(every, best, near, some)[:limit]
-        return in_turn(best, every, near, some)[:limit]
+        first = [every, best] if is_literal(query) else [best, every]
+        return in_turn(*first, near, some, self._words.rank(query, limit))[:limit]
+
+    def _with_words(self, query: Query, depth: int) -> list[Ranked]:
+        return [Ranked(hit.key, hit.score) for hit in self._words.search(query, limit=depth)]
 
     def _fused(self, every: list[Ranked], some: list[Ranked], near: list[Ranked]) -> list[Ranked]:
         weights = self._weights
