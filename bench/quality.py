@@ -138,7 +138,7 @@ def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
         "semantic": lambda: bench.meaning(static),
         "hybrid": lambda: hybrid.Hybrid(bench.words, bench.meaning(static)),
         "hash": lambda: bench.meaning(hashed),
-        "hybrid (hash)": lambda: hybrid.Hybrid(bench.words, bench.meaning(hashed)),
+        "hybrid (hash)": lambda: hybrid.Hybrid(bench.words, bench.meaning(hashed), hybrid.WEIGHTS_OF_HASHES),
     }
 
 
@@ -174,7 +174,7 @@ def tune(bench: Bench, judged: Sequence[Judged]) -> None:
     meaning = bench.meaning(models.chosen(Path("/nowhere"), "none").model)  # type: ignore[arg-type]
     results = []
     for every, some, near in product((1, 2, 3), (0.1, 0.2, 0.5), (0.5, 1.0, 1.5, 2.0)):
-        weights = hybrid.Weights(every, some, near)
+        weights = hybrid.Weights(every, some, 0.0, near)
         scores = bench.scores(hybrid.Hybrid(bench.words, meaning, weights), judged)
         results.append((sum(each.ndcg for each in scores) / len(scores), weights, scores))
     for value, weights, scores in sorted(results)[-12:]:

@@ -50,7 +50,7 @@ class ByMeaning:
         return self._model
 
     def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
-        from agent_journal.search.hybrid import Hybrid  # noqa: PLC0415 (only if something is sought so)
+        from agent_journal.search import hybrid  # noqa: PLC0415 (only if something is sought so)
         from agent_journal.search.meaning.ranker import Meaning  # noqa: PLC0415
         from agent_journal.search.meaning.vectors import Stored  # noqa: PLC0415
 
@@ -64,7 +64,10 @@ class ByMeaning:
             self.notice = f"{error.where}: {error.reason}; 'aj embed --anew' makes it again"
             return words
         meaning = Meaning(stored, model, words)
-        return self._reranked(Hybrid(words, meaning)) if with_words else meaning
+        if not with_words:
+            return meaning
+        weights = hybrid.WEIGHTS_OF_HASHES if model.is_rough else hybrid.WEIGHTS
+        return self._reranked(hybrid.Hybrid(words, meaning, weights))
 
     def _catch_up(self, model: Model) -> str:
         """Give vectors to what came last, if it is little; what is to be said if some are missing still."""

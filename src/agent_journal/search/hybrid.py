@@ -1,7 +1,7 @@
 """Search by words and by meaning together: entries that several ways of searching rank high rank highest.
 
-Three lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and
-entries near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
+Lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and entries
+near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
 the other, in docs/search-quality.md.
 """
 
@@ -26,12 +26,16 @@ _NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z]
 class Weights(NamedTuple):
     """How much each way of searching counts."""
 
-    all_words: float = 2.0
-    some_words: float = 0.2
-    meaning: float = 1.5
+    all_words: float
+    half_of_them: float
+    as_ranked: float
+    """By words alone, as that would rank them: those with all words, then those with some."""
+    meaning: float
 
 
-WEIGHTS = Weights()
+WEIGHTS = Weights(2.0, 0.2, 0.0, 1.5)
+# Hashes find what shares spelling, which words do better.
+WEIGHTS_OF_HASHES = Weights(2.0, 0.0, 0.5, 0.3)
 
 
 class Words(Ranker, Protocol):
@@ -54,17 +58,13 @@ class Hybrid:
         depth = max(limit, _DEPTH)
         every = self._with_words(query, depth)
         some = self._with_words(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
-        near = self._meaning.rank(query, depth)
-        best = self._fused(every[:_DEPTH], some[:_DEPTH], near[:_DEPTH])
-        first = [every, best] if is_literal(query) else [best, every]
-        return in_turn(*first, near, some, self._words.rank(query, limit))[:limit]
+        ranked, near = self._words.rank(query, depth), self._meaning.rank(query, depth)
+        lists = [every, some, ranked, near]
+        best = fused((each[:_DEPTH], weight) for each, weight in zip(lists, self._weights, strict=True))
+        return in_turn(*([every, best] if is_literal(query) else [best]), *lists)[:limit]
 
     def _with_words(self, query: Query, depth: int) -> list[Ranked]:
         return [Ranked(hit.key, hit.score) for hit in self._words.search(query, limit=depth)]
-
-    def _fused(self, every: list[Ranked], some: list[Ranked], near: list[Ranked]) -> list[Ranked]:
-        weights = self._weights
-        return fused([(every, weights.all_words), (some, weights.some_words), (near, weights.meaning)])
 
 
 def half(query: Query) -> int:
@@ -84,7 +84,7 @@ def _is_name(term: Term) -> bool:
 def fused(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
     """Several lists as one: each gives an entry its weight by the place where it has it."""
     scores: dict[int, float] = {}
-    for ranked, weight in lists:
+    for ranked, weight in ((ranked, weight) for ranked, weight in lists if weight):
         for place, each in enumerate(ranked, 1):
             scores[each.key] = scores.get(each.key, 0.0) + weight / (K + place)
     return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda each: -each[1])]

@@ -20,6 +20,8 @@ class Model(Protocol):
     name: str
     """Vectors of models with other names cannot be compared."""
     dimensions: int
+    is_rough: bool
+    """Whether it knows spelling, and nothing of meaning."""
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """A row for each text."""

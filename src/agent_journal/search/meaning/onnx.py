@@ -54,6 +54,8 @@ def load(folder: Path) -> OnnxModel:
 class OnnxModel:
     """Takes what a model says of each piece of a text together, unless the model does that itself."""
 
+    is_rough = False
+
     def __init__(self, name: str, session: Any, tokenizer: Tokenizer) -> None:
         self.name = name
         self._session = session

@@ -44,7 +44,7 @@ class Meaning:
 
     def rank(self, query: Query, limit: int) -> list[Ranked]:
         """The entries that are nearest in meaning; what stands in quotes must stand in them too."""
-        question = self._model.vectors([query.meaning[:_LONGEST]])[0]
+        question = self._model.vectors([_question(query)])[0]
         if not question.any() or query.filters.fields or limit <= 0:
             return []
         if not _is_narrowed(query):
@@ -78,6 +78,12 @@ class Meaning:
         keys = None if allowed is None else np.array(allowed, np.int64)
         found = nearest(self._stored, question, limit, keys)
         return [Ranked(*each) for each in found if each.likeness >= LEAST]
+
+
+def _question(query: Query) -> str:
+    """What is asked, with all that words may have been meant for: the typed one is often right."""
+    terms = [term.text for group in query.wanted for term in group]
+    return " ".join(terms)[:_LONGEST]
 
 
 def _is_narrowed(query: Query) -> bool:

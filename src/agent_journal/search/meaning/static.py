@@ -65,6 +65,8 @@ class StaticModel:
     No piece spans two words, so that the pieces of each word need be found only once.
     """
 
+    is_rough = False
+
     def __init__(self, name: str, table: NDArray[np.float16], tokenizer: Tokenizer) -> None:
         self.name = name
         self.dimensions = int(table.shape[1])
