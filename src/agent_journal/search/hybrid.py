@@ -1,6 +1,6 @@
 """Search by words and by meaning together: entries that several ways of searching rank high rank highest.
 
-Lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and entries
+Lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and those
 near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
 the other, in docs/search-quality.md.
 """

@@ -1,0 +1,192 @@
+"""Words and meaning together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal.search import hybrid
+from agent_journal.search.hybrid import Hybrid, fused, in_turn, is_literal
+from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.meaning import static, vectors
+from agent_journal.search.meaning.models import of_length_one
+from agent_journal.search.meaning.ranker import Meaning
+from agent_journal.search.meaning.vectors import Made, Stored
+from agent_journal.search.query import Filters, Query, parse
+from agent_journal.search.ranking import Ranked
+from agent_journal.search.rerank import Reranked
+
+MODEL = static.load()
+TEXTS = {
+    1: "open_session leaks connections of the pool",
+    2: "connections to the database are never given back",
+    3: "the brakes of my bicycle squeal after cleaning the chain",
+    4: "a recipe for lentil soup with carrots",
+    5: "noise when the bike stops; oil on the disc",
+    6: "the soup of the day",
+}
+LISTS = st.lists(st.integers(1, 30), unique=True, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    index = Index.open(tmp_path_factory.mktemp("words") / "index", journal="j")
+    role = {4: "user", 6: "user"}
+    index.add(
+        Entry(key, 1, role.get(key, "assistant"), "made-up", "", "", 0, text) for key, text in TEXTS.items()
+    )
+    index.commit(max(TEXTS))
+    return index
+
+
+@pytest.fixture(scope="module")
+def meaning(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Meaning:
+    folder = tmp_path_factory.mktemp("meaning") / "vectors"
+    begun = vectors.begin(folder, Made("j", MODEL.name, MODEL.dimensions, "f16", ""))
+    rows = MODEL.vectors(list(TEXTS.values())).astype(np.float16)
+    said = vectors.append(folder, begun, np.array(list(TEXTS), np.int64), rows, np.empty(0, np.int64))
+    return Meaning(Stored(folder, said), MODEL, index)
+
+
+def found(ranked: Iterable[Ranked]) -> list[int]:
+    return [each.key for each in ranked]
+
+
+def test_meaning_finds_what_shares_no_word(meaning: Meaning, index: Index) -> None:
+    query = parse("cycling makes sounds while braking")
+
+    assert [] == index.search(query, limit=5)
+    assert 3 == found(meaning.rank(query, 2))[0]
+    assert 3 == found(Hybrid(index, meaning).rank(query, 2))[0]
+
+
+def test_filters_and_unwanted_words_hold(meaning: Meaning) -> None:
+    assert {4, 6} == set(found(meaning.rank(parse("soup", Filters(roles=("user",))), 9)))
+    assert 3 not in found(meaning.rank(parse("bicycle brakes -chain"), 9))
+    assert 5 in found(meaning.rank(parse("bicycle brakes -chain"), 9))
+
+
+def test_filters_hold_where_they_leave_much(meaning: Meaning, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_journal.search.meaning.ranker._FEW", 1)
+
+    assert {4, 6} == set(found(meaning.rank(parse("soup", Filters(roles=("user",))), 2)))
+    assert [6] == found(meaning.rank(parse("soup -lentil", Filters(roles=("user",))), 5))
+
+
+def test_what_stands_in_quotes_must_be_there(meaning: Meaning, index: Index) -> None:
+    query = parse('"given back" database')
+
+    assert [2] == found(meaning.rank(query, 9))
+    assert [2] == found(Hybrid(index, meaning).rank(query, 9))
+    assert [] == found(Hybrid(index, meaning).rank(parse('"soup of squeals"'), 9))
+
+
+def test_a_name_never_loses_to_what_is_alike(meaning: Meaning, index: Index) -> None:
+    query = parse("open_session")
+
+    assert 1 == found(Hybrid(index, meaning).rank(query, 9))[0]
+
+
+def test_nothing_is_asked(meaning: Meaning) -> None:
+    for text in ("", "   ", "---", '""', "\x00"):
+        assert [] == meaning.rank(parse(text), 5)
+    assert [] == meaning.rank(parse("soup"), 0)
+    assert [] == meaning.rank(parse("soup", Filters(fields=("tool",))), 5)
+
+
+@given(st.text(max_size=200))
+def test_any_question_is_answered(meaning: Meaning, index: Index, text: str) -> None:
+    keys = found(Hybrid(index, meaning).rank(parse(text), 5))
+
+    assert len(keys) == len(set(keys)) <= 5
+
+
+def test_a_whole_log_is_answered(meaning: Meaning, index: Index) -> None:
+    assert 5 >= len(Hybrid(index, meaning).rank(parse("connections of the pool\n" * 5000), 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        ("open_session", True),
+        ("UserAccount", True),
+        ("src/db/pool.py", True),
+        ("max.poll.records", True),
+        ("E0502", True),
+        ("ndots*", True),
+        ('"as it stands"', True),
+        ("why is the build slow", False),
+        ("why is the build slow?", False),
+        ("Drucker wird nicht gefunden", False),
+        ("连接池 泄漏", False),
+        ("e-mail address", True),
+    ],
+)
+def test_what_is_sought_literally(text: str, literal: bool) -> None:
+    assert literal == is_literal(parse(text))
+
+
+@given(LISTS, LISTS, st.floats(0.1, 3), st.floats(0.1, 3))
+def test_fusing_keeps_everything_once_and_agrees_with_agreement(
+    one: list[int], other: list[int], weight: float, other_weight: float
+) -> None:
+    lists = [([Ranked(key, 0) for key in keys], by) for keys, by in ((one, weight), (other, other_weight))]
+
+    both = fused(lists)
+
+    assert sorted({*one, *other}) == sorted(found(both))
+    assert sorted((each.score for each in both), reverse=True) == [each.score for each in both]
+    if one and other and one[0] == other[0]:
+        assert one[0] == both[0].key
+
+
+@given(LISTS, LISTS)
+def test_one_list_after_the_other(one: list[int], other: list[int]) -> None:
+    both = in_turn([Ranked(key, 0) for key in one], [Ranked(key, 0) for key in other])
+
+    assert [*one, *(key for key in other if key not in one)] == found(both)
+
+
+def test_a_longer_list_begins_as_a_shorter_one(
+    meaning: Meaning, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hybrid, "_DEPTH", 3)
+    query, both = parse("soup of the connections"), Hybrid(index, meaning)
+
+    assert found(both.rank(query, 3)) == found(both.rank(query, 6))[:3]
+
+
+class Known:
+    """Ranks as it is told."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        self._keys = keys
+
+    def rank(self, query: Query, limit: int) -> list[Ranked]:
+        assert query.wanted
+        return [Ranked(key, 1 / place) for place, key in enumerate(self._keys, 1)][:limit]
+
+
+def test_a_model_reads_the_best_once_more() -> None:
+    ranker = Reranked(Known([4, 3, 6, 5]), MODEL, lambda keys: {key: TEXTS[key] for key in keys})
+
+    assert 3 == found(ranker.rank(parse("squealing bicycle brakes"), 4))[0]
+    assert {3, 4, 5, 6} == set(found(ranker.rank(parse("squealing bicycle brakes"), 4)))
+    assert [4, 3] == found(ranker.rank(parse("open_session"), 2)), "names stay where they are"
+
+
+def test_zeros_stay_zeros() -> None:
+    rows = of_length_one(np.array([[0, 0], [3, 4]], np.float32))
+
+    assert [[0.0, 0.0], [0.6, 0.8]] == [[round(float(value), 3) for value in row] for row in rows]
+
+
+def test_without_vectors_words_answer(index: Index, tmp_path: Path) -> None:
+    empty = Stored(tmp_path, vectors.begin(tmp_path / "v", Made("j", MODEL.name, 256, "f16", "")))
+
+    assert [4, 6] == sorted(found(Hybrid(index, Meaning(empty, MODEL, index)).rank(parse("soup"), 9)))
