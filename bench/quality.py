@@ -142,6 +142,15 @@ def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
     }
 
 
+def measured(home: Path, judged: Sequence[Judged]) -> dict[str, list[Score]]:
+    """How well each way of searching answers queries, in a journal that is made in a folder."""
+    bench = Bench(home)
+    scored = {name: bench.scores(make(), judged) for name, make in rankers(bench).items()}
+    bench.words.close()
+    bench.archive.close()
+    return scored
+
+
 def table(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]:
     """Two tables in Markdown: one per measure."""
     lines: list[str] = []
@@ -195,12 +204,10 @@ def main() -> None:
     half = "tune" if asked.tune else asked.half
     judged = [each for each in corpus.judged() if each.half == half]
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder))
         if asked.tune:
-            tune(bench, judged)
+            tune(Bench(Path(folder)), judged)
             return
-        scored = {name: bench.scores(make(), judged) for name, make in rankers(bench).items()}
-        bench.archive.close()
+        scored = measured(Path(folder), judged)
     lines = table(scored, judged)
     print("\n".join(lines))
     short = shortfalls(scored, judged)
