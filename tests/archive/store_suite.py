@@ -363,6 +363,37 @@ class StoreSuite:
         assert store.last_key() == max(each.key for each in told)
         assert gone == set(store.removed())
 
+    def test_what_has_no_vectors_yet_newest_first(self, store: Store) -> None:
+        put(store, replace(talk("old", said("1", "one"), title="Old"), updated_at="2026-01-01T00:00:00Z"))
+        upto = store.last_key()
+        put(store, replace(talk("new", said("2", "two"), said("3", "three")), updated_at="2026-02-01T00:00:00Z"))
+        with store.transaction():
+            remembered = store.put_memory(Memory(id="m", source="x", kind="context", text="likes tea"), 1)
+
+        found = list(store.newest_first(0))
+
+        told = {each.key: each for each in store.indexed_since(0)}
+        assert [0, *(store.find(name)[0].key for name in ("new", "old"))] == [each for each, _ in found]
+        assert [each.key for each in remembered.indexed] == found[0][1]
+        assert sorted(told) == sorted(key for _, keys in found for key in keys)
+        for conversation, keys in found:
+            assert [told[key] for key in sorted(keys)] == sorted(store.indexed_of(conversation, keys))
+        assert [0, found[1][0]] == [each for each, _ in store.newest_first(upto)]
+        assert sorted(told) == sorted(store.index_keys())
+        assert [min(told)] == store.index_keys([min(told), max(told) + 1])
+        assert [] == list(store.indexed_of(found[1][0], [])) == list(store.indexed_of(999, [1]))
+
+    def test_what_was_asked_before_an_answer(self, store: Store) -> None:
+        first, second = said("1", "why?"), replace(said("2", "because"), role="assistant")
+        third, fourth = replace(said("3", "so"), role="assistant"), said("4", "and now?")
+        key = put(store, talk("a", first, second, third, fourth)).conversation
+        messages = {entry.id: number for number, entry in store.entries(key)}
+
+        asked = store.asked_before(key, messages.values())
+
+        assert {messages["2"]: "why?", messages["3"]: "why?"} == asked
+        assert {messages["3"]: "why?"} == store.asked_before(key, [messages["3"]])
+
     def test_how_far_the_index_is(self, store: Store) -> None:
         assert 0 == store.index_upto()
         put(store, talk("a", said("1", "one"), title="Old"))
