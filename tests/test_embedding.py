@@ -115,7 +115,7 @@ def test_everything_gets_vectors(settled: Config, kept: archive.Archive) -> None
 def test_the_newest_come_first(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "_BATCH", 1)
+    monkeypatch.setattr(static.StaticModel, "batch", 1)
     made = Embedder(kept, settled, MODEL)
     took = made._vectors
     taken: list[int] = []
@@ -136,7 +136,7 @@ def test_the_newest_come_first(
 def test_time_that_is_over_ends_it_and_keeps_what_is_done(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "_BATCH", 1)
+    monkeypatch.setattr(static.StaticModel, "batch", 1)
     clock = iter(range(1000))
     monkeypatch.setattr("agent_journal.embedding.time.monotonic", lambda: float(next(clock)))
 
@@ -152,7 +152,7 @@ def test_time_that_is_over_ends_it_and_keeps_what_is_done(
 def test_whoever_interrupts_keeps_what_is_done(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "_BATCH", 2)
+    monkeypatch.setattr(static.StaticModel, "batch", 2)
 
     def interrupted(done: int, _: int) -> None:
         if done >= 4:
@@ -169,7 +169,7 @@ import os, signal, sys
 from pathlib import Path
 from agent_journal import archive, config, embedding
 from agent_journal.search.meaning import static, vectors
-embedding._BATCH = embedding._HELD = 2
+embedding._HELD = static.StaticModel.batch = 2
 when, where = int(sys.argv[2]), sys.argv[3]
 real, count = getattr(vectors, where), [0]
 def killed(*arguments):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 # So many entries are worth a process of their own; fewer are dealt with by the next search.
 MUCH = 500
-_BATCH = 256  # pieces that are made vectors together
 _HELD = 8192  # vectors that are written together
 _THOUGHTS = 8  # pieces of what a model thought, at most
 # What a person had asked before counts for so much in the vector of an answer: measured by bench/quality.py,
@@ -140,11 +139,11 @@ class Embedder:
             self._turn.release()
 
     def _make(self, until: float | None, told: Callable[[int, int], None]) -> bool:
-        """Make vectors, until all are made or time is over."""
+        """Make vectors, until all are made or time is over; a few are made at any rate."""
         todo = self._todo()
         total, done = sum(len(keys) for _, keys in todo), 0
         for batch in self._batches(todo):
-            if until is not None and time.monotonic() > until:
+            if done and until is not None and time.monotonic() > until:
                 return False
             told(done, total)
             owners = [key for key, each in batch.items() for _ in each.pieces]
@@ -183,7 +182,7 @@ class Embedder:
             for entry in self._archive.store.indexed_of(conversation, set(keys)):
                 batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
                 count += len(batch[entry.key].pieces)
-                if count >= _BATCH or len(batch) >= _BATCH * 8:
+                if count >= self._model.batch or len(batch) >= self._model.batch * 8:
                     yield batch
                     batch, count = {}, 0
         if batch:

@@ -366,7 +366,10 @@ class StoreSuite:
     def test_what_has_no_vectors_yet_newest_first(self, store: Store) -> None:
         put(store, replace(talk("old", said("1", "one"), title="Old"), updated_at="2026-01-01T00:00:00Z"))
         upto = store.last_key()
-        put(store, replace(talk("new", said("2", "two"), said("3", "three")), updated_at="2026-02-01T00:00:00Z"))
+        put(
+            store,
+            replace(talk("new", said("2", "two"), said("3", "three")), updated_at="2026-02-01T00:00:00Z"),
+        )
         with store.transaction():
             remembered = store.put_memory(Memory(id="m", source="x", kind="context", text="likes tea"), 1)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import quality
-from tests.search import corpus
+from tests.search import corpus, quality
 
 TALKS = {talk.name: talk for talk in corpus.talks()}
 JUDGED = corpus.judged()
@@ -19,8 +18,8 @@ _COMMON = frozenset(
     re.findall(
         r"\w+",
         """
-        about after also because before could does else from have into just made make many more most much never
-        other over same should some that their them then there they this those through under until upon were
+        about after also because before could does else from have into just made make many more most much
+        never other over same should some that their them then there they this those through under until were
         what when where which while with without would your
         """,
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 K = 60
 _DEPTH = 200  # of each list; what is further down follows as it comes
+_CLOSE = 0.5  # of the likeness of the nearest
 _NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w")
 
 
@@ -59,6 +60,8 @@ class Hybrid:
         every = self._with_words(query, depth)
         some = self._with_words(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
         ranked, near = self._words.rank(query, depth), self._meaning.rank(query, depth)
+        if every:  # the words are there; what is only a little alike is not what was meant
+            near = [each for each in near if each.score >= _CLOSE * near[0].score]
         lists = [every, some, ranked, near]
         best = fused((each[:_DEPTH], weight) for each, weight in zip(lists, self._weights, strict=True))
         return in_turn(*([every, best] if is_literal(query) else [best]), *lists)[:limit]

@@ -25,6 +25,7 @@ class HashModel:
 
     name = "hash 1"
     dimensions = _DIMENSIONS
+    batch = 256
     is_rough = True
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -20,6 +20,8 @@ class Model(Protocol):
     name: str
     """Vectors of models with other names cannot be compared."""
     dimensions: int
+    batch: int
+    """How many texts are best taken together: they take a fraction of a second."""
     is_rough: bool
     """Whether it knows spelling, and nothing of meaning."""
 

@@ -54,6 +54,7 @@ def load(folder: Path) -> OnnxModel:
 class OnnxModel:
     """Takes what a model says of each piece of a text together, unless the model does that itself."""
 
+    batch = _BATCH
     is_rough = False
 
     def __init__(self, name: str, session: Any, tokenizer: Tokenizer) -> None:

@@ -65,6 +65,7 @@ class StaticModel:
     No piece spans two words, so that the pieces of each word need be found only once.
     """
 
+    batch = 256
     is_rough = False
 
     def __init__(self, name: str, table: NDArray[np.float16], tokenizer: Tokenizer) -> None:

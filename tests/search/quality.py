@@ -1,0 +1,168 @@
+"""How well searching finds: each judged query is asked in each mode, in a journal made of the corpus."""
+
+from __future__ import annotations
+
+from math import log2
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_journal import archive, config, embedding, journal
+from agent_journal.archive.found import Found
+from agent_journal.search import hybrid
+from agent_journal.search.lexical import Index
+from agent_journal.search.meaning import models
+from agent_journal.search.meaning.hashed import HashModel
+from agent_journal.search.meaning.ranker import Meaning
+from agent_journal.search.meaning.vectors import Stored
+from agent_journal.search.query import parse
+from tests.search import corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from agent_journal.config import Config
+    from agent_journal.search.meaning.models import Model
+    from agent_journal.search.ranking import Ranker
+    from tests.search.corpus import Judged
+
+PAGE = Path(__file__).parents[2] / "docs" / "search-quality.md"
+BEGIN, END = "<!-- measured by bench/quality.py -->", "<!-- end -->"
+_CUT = 10
+_DRAWS = 2000
+
+
+class Score(NamedTuple):
+    """How well one query was answered."""
+
+    ndcg: float
+    reciprocal: float
+
+
+class Mean(NamedTuple):
+    """A mean, and between what it lies in 95 of 100 samples like this one."""
+
+    value: float
+    low: float
+    high: float
+
+
+def journal_of_corpus(home: Path) -> Config:
+    """A journal with all conversations of the corpus."""
+    settled = config.load(home, {})
+    history = home / "histories.jsonl"
+    history.write_text("".join(map(corpus.as_history, corpus.talks())), encoding="utf-8")
+    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    return settled
+
+
+class Bench:
+    """The corpus, ready to be asked."""
+
+    def __init__(self, home: Path) -> None:
+        self.config = journal_of_corpus(home)
+        self.archive = archive.open_to_read(home)
+        self.words = Index.open(self.config.storage.index_path)
+        store = self.archive.store
+        self.names = {key: each.message for key, each in store.found(store.index_keys()).items()}
+
+    def meaning(self, model: Model) -> Meaning:
+        """Search by meaning with a model; vectors of another one go."""
+        embedding.Embedder(self.archive, self.config, model).run()
+        said = embedding.fresh(self.archive, self.config, model)
+        assert said is not None
+        return Meaning(_held(Stored(embedding.folder(self.config), said)), model, self.words)
+
+    def scores(self, ranker: Ranker, judged: Sequence[Judged]) -> list[Score]:
+        """How well a way of searching answers queries."""
+        return [self.score(ranker, each) for each in judged]
+
+    def score(self, ranker: Ranker, each: Judged) -> Score:
+        """How well a way of searching answers a query. Titles are made of messages: they do not count."""
+        query, _ = self.words.corrected(parse(each.query))
+        ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3)]
+        places = [name for name in ranked if name][:_CUT]
+        return Score(ndcg(places, each.relevant), reciprocal(places, each.relevant))
+
+
+def _held(stored: Stored) -> Stored:
+    """The vectors in memory, as their files will go."""
+    stored.rows, stored.keys = stored.rows.copy(), stored.keys.copy()
+    return stored
+
+
+def ndcg(places: Sequence[str], relevant: dict[str, int]) -> float:
+    """The normalised discounted cumulative gain of the first ten."""
+    gained = sum((2 ** relevant.get(name, 0) - 1) / log2(place + 2) for place, name in enumerate(places))
+    ideal = sorted(relevant.values(), reverse=True)[:_CUT]
+    return float(gained / sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(ideal)))
+
+
+def reciprocal(places: Sequence[str], relevant: dict[str, int]) -> float:
+    """One by the place of the first that is relevant."""
+    return next((1 / place for place, name in enumerate(places, 1) if relevant.get(name)), 0.0)
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """The mean with its bootstrap interval; the same values give the same."""
+    chance = Random(1)  # noqa: S311 (no secret)
+    draws = sorted(sum(chance.choices(values, k=len(values))) / len(values) for _ in range(_DRAWS))
+    low, high = draws[int(_DRAWS * 0.025)], draws[int(_DRAWS * 0.975)]
+    return Mean(sum(values) / len(values), low, high)
+
+
+def by_class(judged: Sequence[Judged]) -> Iterator[tuple[str, list[int]]]:
+    """Each class with the places of its queries; all of them at the end."""
+    for kind in corpus.CLASSES:
+        yield kind, [place for place, each in enumerate(judged) if each.kind == kind]
+    yield "all", list(range(len(judged)))
+
+
+def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
+    """The ways of searching, by name."""
+    static = models.chosen(Path("/nowhere"), "none").model
+    assert static is not None
+    hashed = HashModel()
+    return {
+        "lexical": lambda: bench.words,
+        "semantic": lambda: bench.meaning(static),
+        "hybrid": lambda: hybrid.Hybrid(bench.words, bench.meaning(static)),
+        "hash": lambda: bench.meaning(hashed),
+        "hybrid (hash)": lambda: hybrid.Hybrid(bench.words, bench.meaning(hashed), hybrid.WEIGHTS_OF_HASHES),
+    }
+
+
+def measured(home: Path, judged: Sequence[Judged]) -> dict[str, list[Score]]:
+    """How well each way of searching answers queries, in a journal that is made in a folder."""
+    bench = Bench(home)
+    scored = {name: bench.scores(make(), judged) for name, make in rankers(bench).items()}
+    bench.words.close()
+    bench.archive.close()
+    return scored
+
+
+def table(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]:
+    """Two tables in Markdown: one per measure."""
+    lines: list[str] = []
+    for title, of in (("nDCG@10", 0), ("MRR", 1)):
+        lines += [f"{title} (95 % interval)", "", f"| class | queries | {' | '.join(scored)} |"]
+        lines.append("|---|--:|" + "---|" * len(scored))
+        for kind, places in by_class(judged):
+            means = [mean([scores[place][of] for place in places]) for scores in scored.values()]
+            cells = [f"{each.value:.2f} ({each.low:.2f}–{each.high:.2f})" for each in means]
+            lines.append(f"| {kind} | {len(places)} | {' | '.join(cells)} |")
+        lines.append("")
+    return lines
+
+
+def shortfalls(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]:
+    """Classes where hybrid is worse than the better of both by more than the interval of the difference."""
+    found = []
+    for kind, places in by_class(judged):
+        for other in ("lexical", "semantic"):
+            pairs = zip(scored["hybrid"], scored[other], strict=True)
+            differences = [one.ndcg - two.ndcg for one, two in pairs]
+            least = mean([differences[place] for place in places])
+            if least.high < 0:
+                found.append(f"{kind}: hybrid is worse than {other} by {-least.value:.3f}")
+    return found
