@@ -59,7 +59,7 @@ def run(command: list[str], home: Path, **environ: str) -> Run:
     began = time.perf_counter()
     process = subprocess.Popen(
         command,
-        env={**_ENVIRON, "HOME": str(home), **environ},
+        env={**_ENVIRON, "HOME": str(home), "AJ_INDEX_VECTOR_BACKGROUND": "false", **environ},
         cwd=home,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
