@@ -85,8 +85,13 @@ def theirs(peer: Path, home: Path) -> Totals:
     if done.returncode or not done.stdout.startswith("{"):
         return Totals(0, 0, 0, 0)
     total: dict[str, Any] = json.loads(done.stdout)["totals"]
-    tokens = (total[f"{name}Tokens"] for name in ("input", "output", "cacheRead", "cacheCreation"))
-    return Totals(*tokens, total["totalCost"])
+    return Totals(
+        total["inputTokens"],
+        total["outputTokens"],
+        total["cacheReadTokens"],
+        total["cacheCreationTokens"],
+        total["totalCost"],
+    )
 
 
 def installed(folder: Path) -> Path | None:
@@ -215,7 +220,7 @@ def conversations(number: int = 20_000, pairs: int = 25) -> Iterator[Any]:
     import random  # noqa: PLC0415
 
     from agent_journal import times  # noqa: PLC0415
-    from agent_journal.model import Conversation, Message, Text, Usage  # noqa: PLC0415
+    from agent_journal.model import Conversation, Message, Part, Text, Usage  # noqa: PLC0415
 
     chance = random.Random(7)
     models = ("claude-sonnet-4-5-20250929", "claude-opus-4-20250514", "gpt-5-codex", "gemini-2.5-pro")
@@ -230,7 +235,8 @@ def conversations(number: int = 20_000, pairs: int = 25) -> Iterator[Any]:
                 output=chance.randrange(2_500), cache_read=chance.randrange(250_000),
                 cache_write=chance.randrange(9_000),
             )  # fmt: skip
-            moment, said = times.from_epoch(at), [Text(text=f"said {id_}")]
+            moment = times.from_epoch(at)
+            said: list[Part] = [Text(text=f"said {id_}")]
             timeline += [
                 Message(id=f"u{id_}", role="user", at=moment, parts=said),
                 Message(

@@ -229,7 +229,7 @@ def test_what_is_left_out(export: Export, without: str, gone: str) -> None:
 
 
 def test_secrets_are_left_out_unless_they_are_wanted(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_lemon(item: Item, *, personal: bool = False) -> redact.Redacted:
+    def without_lemon(item: Item, *, personal: bool = False) -> redact.Redacted[Item]:
         del personal
         data = msgspec.json.encode(item)
         if b"lemon" not in data:

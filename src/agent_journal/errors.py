@@ -69,7 +69,7 @@ class CannotWrite(AgentJournalError):
 
 
 class MissingExtra(AgentJournalError):
-    """A format was asked for that needs a package which is not there."""
+    """Something needs a package that is installed only if asked for."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(
@@ -136,10 +136,3 @@ class IndexInUse(AgentJournalError):
     def __init__(self, where: str) -> None:
         super().__init__(f"another process writes the search index in {where}; try again when it is done")
         self.where = where
-
-
-class MissingExtra(AgentJournalError):
-    """Something needs a package that is installed only if asked for."""
-
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs a package that is not there; pip install 'agent-journal[{extra}]'")

@@ -96,7 +96,7 @@ def shaped(conversation: Conversation, shape: Shape, run: Run) -> Conversation:
 
 def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
     """An item without its secrets, unless they are wanted."""
-    return item if shape.secrets else cast("Kept", transforms.redacted(item, run.note))
+    return item if shape.secrets else transforms.redacted(item, run.note)
 
 
 def _tell_children(journal: Journal, listed: Listed, keys: set[int], run: Run) -> None:

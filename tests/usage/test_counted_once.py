@@ -99,7 +99,7 @@ def test_a_fork_with_ids_of_its_own_counts_only_what_is_new(tmp_path: Path) -> N
     session = Path(__file__).parents[1] / "readers" / "opencode" / "export" / "session.json"
     text = session.read_text(encoding="utf-8")
     fork = text.replace("ses_01", "ses_02").replace("msg_", "msg_f").replace("prt_", "prt_f")
-    (tmp_path / "fork.json").write_text(fork.replace("Four minutes", "Five minutes"), encoding="utf-8")
+    (tmp_path / "fork.json").write_text(fork.replace("Steep for four", "Steep for five"), encoding="utf-8")
     with journal(tmp_path / "journal") as archive:
         imported(archive, session)
         before = totals(archive.store)
