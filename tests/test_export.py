@@ -249,6 +249,11 @@ def test_secrets_are_left_out_unless_they_are_wanted(export: Export, monkeypatch
     assert b"lemon" not in export("--all", "-t", "json").out
 
 
+def test_personal_data_is_left_out_if_asked(export: Export) -> None:
+    assert 2 == export("cake", "-t", "json", "--include-secrets", "--redact-personal").code
+    assert 0 == export("cake", "-t", "json", "--redact-personal").code
+
+
 def test_content_as_the_source_had_it(export: Export, home: Path) -> None:
     with Journal(config.load(home, {})) as opened:
         listed = next(each for each in opened.conversations() if each.source != "tea")

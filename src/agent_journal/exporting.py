@@ -32,6 +32,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     without: tuple[transforms.What, ...] = ()
     secrets: bool = False
     """Whether secrets are left in."""
+    personal: bool = False
+    """Whether personal data is taken for secret."""
     exact: bool = False
     """Whether messages have the source's own form too."""
     media: bool = False
@@ -96,7 +98,7 @@ def shaped(conversation: Conversation, shape: Shape, run: Run) -> Conversation:
 
 def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
     """An item without its secrets, unless they are wanted."""
-    return item if shape.secrets else transforms.redacted(item, run.note)
+    return item if shape.secrets else transforms.redacted(item, run.note, personal=shape.personal)
 
 
 def _tell_children(journal: Journal, listed: Listed, keys: set[int], run: Run) -> None:

@@ -76,6 +76,11 @@ _TEXTS = {".md", ".txt", ".json", ".jsonl"}
     help="Colours of pages. Default: export.html_theme.",
 )
 @click.option("--include-secrets", is_flag=True, help="Leave keys, tokens and passwords in.")
+@click.option(
+    "--redact-personal",
+    is_flag=True,
+    help="Replace e-mail addresses, phone, card and account numbers too.",
+)
 @click.option("--all-notes", is_flag=True, help="Print every note, not only the first few of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each conversation written.")
 def command(
@@ -93,6 +98,7 @@ def command(
     images: Images,
     theme: Theme | None,
     include_secrets: bool,
+    redact_personal: bool,
     all_notes: bool,
     as_json: bool,
     **asked: str | None,
@@ -104,6 +110,8 @@ def command(
     by_likeness = query is not None or any(value is not None for value in asked.values())
     if [bool(names), by_likeness, everything].count(True) != 1:
         raise click.UsageError("say what to export: ids, filters or --search QUERY, or --all")
+    if include_secrets and redact_personal:
+        raise click.UsageError("--include-secrets and --redact-personal contradict each other")
     settled = settings()
     writer = writers.get(target or settled.export.default_format)
     _refuse_nonsense(writer, path, as_json=as_json)
@@ -113,6 +121,7 @@ def command(
         last=last,
         without=_left_out(without, settled),
         secrets=include_secrets,
+        personal=redact_personal,
         exact=writer.INFO.is_native,
         media=writer.INFO.layout == "pages" and images != "none",
     )
