@@ -122,7 +122,8 @@ def _whole(item: Item, pieces: list[Any]) -> Any:
 def _text(piece: Any) -> str | None:
     """The whole piece as one text; None if it is nested too deeply for that."""
     try:
-        return _encode(piece).decode()
+        # Rules know tabs, not how JSON writes them; all else that it escapes they take as it comes.
+        return _encode(piece).decode().replace("\\t", " ")
     except (RecursionError, UnicodeEncodeError):
         return None
 

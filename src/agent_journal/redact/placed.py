@@ -114,7 +114,7 @@ PLACED = (
         kind="password",  # mysql -pSECRET, sshpass -p SECRET
         before=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120}? -p|sshpass -p ?)" + _QUOTE,
         pattern=r"[^\s\"'`\\<>|;$]{4,128}",
-        trigger=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120} -p|sshpass -p)",
+        trigger=r"(?:mysql(?:dump|admin)?[^\n|;]{0,120} -p|sshpass -p)",
         check=_is_real,
     ),
     Rule(
