@@ -131,7 +131,10 @@ class Reading:
         classes = (
             f"turn {message.role}{' more' if turn.goes_on else ''}{' aside' if message.sidechain else ''}"
         )
-        return element("article", {"class": classes, "id": anchor}, self._head(turn, anchor), *content)
+        cost = self._cost(message)
+        if turn.goes_on and cost:
+            content.append(element("p", "took", cost))
+        return element("article", {"class": classes, "id": anchor}, self._head(turn, anchor, cost), *content)
 
     def _list(self, message: Message, anchor: str) -> None:
         """Put what the person said into the contents."""
@@ -141,19 +144,21 @@ class Reading:
         if words and not self._contents[-1].words.endswith(words):
             self._contents.append(Entry(anchor, words, "said", message.at))
 
-    def _head(self, turn: Turn, anchor: str) -> Markup:
-        """Who speaks, when, and what it took."""
-        message = turn.message
+    def _head(self, turn: Turn, anchor: str, cost: Markup) -> Markup:
+        """Who speaks and when; nothing but a link where it is plain that somebody goes on."""
         link = element(
             "a", {"class": "here", "href": f"#{anchor}", "aria-label": "Link to this message"}, "#"
         )
-        usage = message.usage
-        cost = NOTHING
-        if usage is not None and self._counted.get(_key(message)) == message.id:
-            cost = element("span", "cost", telling.tokens([usage]))
         if turn.goes_on:
-            return element("div", "head", link, cost)
+            return element("div", "head", link)
+        message = turn.message
         return element("div", "head", _speaker(message.role, message.model), clock(message.at), link, cost)
+
+    def _cost(self, message: Message) -> Markup:
+        """What a message took, at the last of those that were counted as one."""
+        if message.usage is None or self._counted.get(_key(message)) != message.id:
+            return NOTHING
+        return element("span", "cost", telling.tokens([message.usage]))
 
     def _events(self, events: list[Event]) -> Markup:
         """Events that happened one after the other."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import telling, tree
 from agent_journal.model import Media, ToolResult
+from agent_journal.writers._edits import PATHS
 from agent_journal.writers.html.blocks import answered, block, first_line, language_of, printed, value
 from agent_journal.writers.html.diffs import change, diff, is_diff
 from agent_journal.writers.html.markup import Markup, element
@@ -26,7 +27,6 @@ _EDITS = (
     ("search", "replace"),
 )
 _COMMANDS = ("command", "cmd", "script")
-_PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename", "file")
 _LONG = 100
 _HOW = {True: "error", False: "ok", None: ""}
 
@@ -83,7 +83,7 @@ def _parts_of(result: ToolResult) -> list[Any]:
 def _language(arguments: Any) -> str | None:
     if not isinstance(arguments, dict):
         return None
-    return next((found for name in _PATHS if (found := language_of(arguments.get(name)))), None)
+    return next((found for name in PATHS if (found := language_of(arguments.get(name)))), None)
 
 
 def _asked(call: ToolCall, arguments: Any) -> Iterator[Markup]:
