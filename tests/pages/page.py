@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import cached_property
 from html.parser import HTMLParser
 
 from agent_journal.writers.html import markup
@@ -38,9 +39,14 @@ class Page(HTMLParser):
         if self._open:
             self.errors.append(f"never closed: {self._open}")
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "".join(self.texts)
+
+    @cached_property
+    def shown(self) -> str:
+        """What is there to read, also by who looks at attributes."""
+        return self.text + "\n".join(self.values)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in TAGS:
@@ -105,6 +111,5 @@ def missing(said: str, page: Page) -> set[str]:
 
     A character may be written as its name, and a number may count the items of a list.
     """
-    shown = page.text + "\n".join(page.values)
     wanted = {*_WORD.findall(said)} & {*_WORD.findall(html.unescape(said))}
-    return {word for word in wanted if word not in shown and not word.isdecimal()}
+    return {word for word in wanted if word not in page.shown and not word.isdecimal()}

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import visible, writers
@@ -28,6 +28,7 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    Usage,
 )
 from agent_journal.notes import Notes
 from agent_journal.writers import Kin, Run
@@ -57,7 +58,7 @@ def said(*parts: Part) -> str:
 
 def body(page: str) -> str:
     """What a page says in its conversations."""
-    return page.partition("</header>")[2].partition("</main>")[0]
+    return page.partition('tabindex="-1">')[2].partition("</main>")[0]
 
 
 @pytest.mark.parametrize("payload", hostile.XSS)
@@ -75,9 +76,10 @@ def test_every_kind_of_attack_is_tried() -> None:
     assert len({*hostile.XSS}) == len(hostile.XSS) >= 32
 
 
+@settings(max_examples=min(settings().max_examples, 40))
 @given(items=st.lists(any_items, max_size=2))
 def test_any_model(items: list[Item]) -> None:
-    page = Page(written(*items))
+    page = Page(body(written(*items)))
 
     assert [] == page.errors
     assert len(page.ids) == len({*page.ids})
@@ -315,6 +317,19 @@ def test_what_only_the_commands_say_is_in_the_terminal() -> None:
     assert '<pre class="terminal"><span class="prompt">$ </span>ls &lt;x&gt;</pre>' in shown
     assert '<pre class="terminal"><span class="fg2">ok</span></pre>' in shown
     assert 'id="' in shown.partition('class="answer"')[2][:8]
+
+
+def test_tokens_are_told_once_at_the_last_message_of_an_answer() -> None:
+    first, last = Usage(key="k", input=7, output=1), Usage(key="k", input=7, output=5, cost_usd=0.25)
+    timeline: list[Message | Event] = [
+        Message(id="1", role="assistant", parts=[Text(text="a")], usage=first),
+        Message(id="2", role="assistant", parts=[Text(text="b")], usage=last),
+    ]
+    page = written(Conversation(id="c", source="kitchen", shape="list", timeline=timeline))
+
+    assert "<li>tokens: 7 in, 5 out, $0.25</li>" in page
+    assert ["7 in, 5 out, $0.25"] == re.findall('<span class="cost">(.*?)</span>', page)
+    assert "<p>b</p>" in body(page).partition('class="cost"')[0]
 
 
 def test_links_within_a_page_lead_somewhere() -> None:
