@@ -39,10 +39,10 @@ _TEXTS = ("text", "thinking", "tool", "output", "title")
 _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
 _SAID = ("text", "title", "thinking")
-_SENTENCE = 4  # words; who says more tells what it is about, who says less means each of them
+_SENTENCE = 4  # words, or pairs of characters; who says less means each of them
 _FEW = 5  # hits; then words of a sentence are let go of, those of others only if nothing has all
 _LOOSE = 50  # hits with only some of the words
-_WORTH_IT = 0.4  # of the best of them, that others must reach
+_WORTH_IT = 0.2  # of the best of them, that others must reach
 _FRESH = 0.05  # how much more something counts for being new
 _HALF_AS_FRESH = 60 * 86_400  # seconds
 _MOST_VALUES = 100_000  # of a field to filter by that are looked at
@@ -214,8 +214,8 @@ class Index(Closing):
     def rank(self, query: Query, limit: int) -> list[Ranked]:
         """The entries that match best, best first; if hardly any has all words, those with some follow."""
         hits = self.search(query, limit=limit)
-        few = _FEW if len(query.wanted) >= _SENTENCE else 1
-        if len(hits) < min(limit, few) and (looser := self._matcher().loosened(query)) is not None:
+        looser = self._matcher().loosened(query) if len(hits) < min(limit, _FEW) else None
+        if looser is not None and (not hits or len(looser.wanted) >= _SENTENCE):
             known = {hit.key for hit in hits}
             more = [hit for hit in self.search(looser, limit=min(limit, _LOOSE)) if hit.key not in known]
             hits += _below(more, hits[-1].score if hits else None)

@@ -90,7 +90,8 @@ class Matcher:
         if len(found) < needed or not (wanted or query.unwanted or unwanted or conditions):
             return None
         said = _enough(found, needed) if found else tantivy.Query.exists_query("key")
-        near = list(self._near(query, fields)) if len(found) > 1 else []
+        # Among words that need not all be there, those that stand together are mostly the frequent ones.
+        near = list(self._near(query, fields)) if len(found) > 1 and query.enough is None else []
         if not unwanted and not conditions and not near:
             return said
         clauses = [(Occur.Must, said), *((Occur.MustNot, one) for one in unwanted)]
