@@ -63,3 +63,24 @@ def test_the_first_reads_what_the_second_died_over(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(subprocess, "Popen", doomed)
     assert list(worker.prepared(found, NOW)) == [(each, None) for each in found]
+
+
+def test_bytes_that_several_files_have_come_once(tmp_path: Path) -> None:
+    first = history(tmp_path, 1)
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(Path(first.path).read_bytes())
+    found = [first, Found(str(copy), first.reader, "", stat_of(str(copy)))]
+    with journal(tmp_path / "journal") as archive, Importer(archive, NOW, _ignore, _ignore) as importer:
+        sent = []
+        for _, prepared in worker.prepared(found, NOW):
+            assert prepared is not None
+            sent.append(len(prepared.blobs))
+            importer.take_prepared(prepared)
+        importer.flush()
+        kept = [archive.store.snapshots(row.key)[0].manifest for row in archive.store.sources()]
+        assert [archive.vault.get(each.files[""].chunks[0]) for each in kept] == [copy.read_bytes()] * 2
+    assert sent == [1, 0]
+
+
+def _ignore(_: object) -> None:
+    """What is told here is not asked for."""

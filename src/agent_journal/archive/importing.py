@@ -57,6 +57,13 @@ class _Ready(NamedTuple):
     blocks: list[Block] = []
     """The bodies of the rows, if they are put together already."""
 
+    @property
+    def size(self) -> int:
+        """How many bytes the bodies have."""
+        if self.blocks:
+            return sum(sum(block.places[-1]) for block in self.blocks)  # where the last one ends
+        return sum(len(row.body) for row in self.rows)
+
 
 class Importer:
     """Imports one source after another. Use it in a `with`: what is ready is written at its end.
@@ -187,8 +194,7 @@ class Importer:
             ready.taking.met_forgotten = True
             return
         self._waiting.append(ready)
-        self._waiting_bytes += sum(len(row.body) for row in ready.rows)
-        self._waiting_bytes += sum(size for block in ready.blocks for _, size in block.places)
+        self._waiting_bytes += ready.size
         if self._waiting_bytes > _BATCH_BYTES:
             self.flush()
 

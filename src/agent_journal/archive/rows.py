@@ -12,9 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import zstandard
 from msgspec.structs import replace
 
+from agent_journal.archive.packing import Packing
 from agent_journal.model import (
     Code,
     Conversation,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 256 << 10
 HASH_BYTES = 16
 _BETWEEN = "\n\n"
-_LEVEL = 3
 # Characters at each end of a text that, with its length, tell it from another one of the same message.
 _ENDS = 512
 _encode = msgspec.msgpack.Encoder().encode
@@ -315,8 +314,9 @@ class Blocks:
     """Puts bodies of entries together."""
 
     def __init__(self) -> None:
-        self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
-        self._decompress = zstandard.ZstdDecompressor().decompress
+        packing = Packing()
+        self.small = packing.packed
+        self.unpacked = packing.unpacked
 
     def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
         """Blocks with all bodies, in their order."""
@@ -328,22 +328,14 @@ class Blocks:
             places.append((size, len(body)))
             size += len(body)
             if size >= BLOCK_BYTES:
-                yield Block(self._compress(b"".join(pieces)), places)
+                yield Block(self.small(b"".join(pieces)), places)
                 pieces, places, size = [], [], 0
         if pieces:
-            yield Block(self._compress(b"".join(pieces)), places)
+            yield Block(self.small(b"".join(pieces)), places)
 
     def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
         """All bodies that blocks hold, in their order."""
         for block in blocks:
-            data = self._decompress(block.data)
+            data = self.unpacked(block.data)
             for start, size in block.places:
                 yield data[start : start + size]
-
-    def unpacked(self, block: bytes) -> bytes:
-        """The bodies of a block, one behind the other."""
-        return self._decompress(block)
-
-    def small(self, data: bytes) -> bytes:
-        """Bytes compressed by themselves."""
-        return self._compress(data)

@@ -13,8 +13,7 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import zstandard
-
+from agent_journal.archive.packing import Packing
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.files import sync_folder
 
@@ -27,7 +26,6 @@ CHUNK_BYTES = 1 << 20
 _PACK_BYTES = 64 << 20
 _MAGIC = b"AJb1"
 _HEADER = struct.Struct(">4s32sII")  # magic, hash, size, stored size
-_LEVEL = 3
 _MOST_OPEN = 16
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -39,14 +37,6 @@ class Place(NamedTuple):
     start: int
     stored: int
     size: int
-
-
-def compressed(data: bytes) -> bytes:
-    """Bytes as they lie in a pack."""
-    return _compress(data)
-
-
-_compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
 
 class Catalog(Protocol):
@@ -74,7 +64,7 @@ class Vault:
         self._out: int | None = None
         self._reading: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
-        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._packing = Packing()
 
     def put(self, data: bytes) -> bytes:
         """Keep bytes; their hash. They last when `settle` has returned."""
@@ -99,11 +89,8 @@ class Vault:
         """Bytes that lie at a place, if they are the ones that are sought."""
         stored = self._read(place)
         try:
-            # A damaged frame may claim any size: so much memory is not asked for.
-            if zstandard.frame_content_size(stored) != place.size:
-                raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has another size")
-            data = self._decompress(stored)
-        except zstandard.ZstdError as error:
+            data = self._packing.unpacked(stored, place.size)
+        except ValueError as error:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} is damaged ({error})") from error
         if hashlib.sha256(data).digest() != blob:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has other bytes")
@@ -172,7 +159,7 @@ class Vault:
 
     def move(self, blob: bytes, place: Place) -> None:
         """Put a blob that lies elsewhere behind the last one, checked."""
-        self._append(blob, compressed(self.at(blob, place)), place.size)
+        self._append(blob, self._packing.packed(self.at(blob, place)), place.size)
 
     def has_only(self, pack: int, places: Iterable[Place]) -> bool:
         """Whether these blobs are all that is in a pack."""
@@ -196,7 +183,7 @@ class Vault:
         return self._sizes[pack]
 
     def _write(self, blob: bytes, data: bytes) -> None:
-        self._append(blob, compressed(data), len(data))
+        self._append(blob, self._packing.packed(data), len(data))
 
     def _append(self, blob: bytes, stored: bytes, size: int) -> None:
         self._opened()

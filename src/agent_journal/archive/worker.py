@@ -20,9 +20,9 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.archive.found import Found
+from agent_journal.archive.packing import Packing
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import Block, Blocks, Row
-from agent_journal.archive.vault import compressed
 from agent_journal.model import Conversation, Memory
 
 if TYPE_CHECKING:
@@ -54,20 +54,26 @@ _encode = msgspec.msgpack.Encoder().encode
 _REQUEST = msgspec.msgpack.Decoder(_Request)
 _ANSWER = msgspec.msgpack.Decoder(Prepared | None)
 _packed = Blocks().packed
+_packing = Packing()
 
 
 class _Held:
-    """A vault that only remembers: what is put is sent to the one who writes."""
+    """A vault that only remembers: what is put is sent to the one who writes, unless that was done before.
 
-    def __init__(self) -> None:
-        self.blobs: dict[bytes, tuple[bytes, int]] = {}
+    A history may be read again for each of the files that belong to it.
+    """
+
+    def __init__(self, sent: set[bytes]) -> None:
+        self.blobs: list[tuple[bytes, bytes, int]] = []
+        self._sent = sent
         self._data: dict[bytes, bytes] = {}
 
     def put(self, data: bytes) -> bytes:
         blob = hashlib.sha256(data).digest()
-        if blob not in self.blobs:
-            self.blobs[blob] = (compressed(data), len(data))
+        if blob not in self._data:
             self._data[blob] = data
+            if blob not in self._sent:
+                self.blobs.append((blob, _packing.packed(data), len(data)))
         return blob
 
     def get(self, blob: bytes) -> bytes:
@@ -152,15 +158,17 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
     return data if len(data) == size else None
 
 
-def _answer(request: _Request) -> bytes:
-    held: Any = _Held()
+def _answer(request: _Request, sent: set[bytes]) -> bytes:
+    """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
+    held: Any = _Held(sent)
     reading = Reading(held, request.now, largest_media=request.largest_media)
     items = [_small(item, rows) for item, rows in reading.items(request.found)]
-    blobs = [(blob, stored, size) for blob, (stored, size) in held.blobs.items()]
     try:
-        return _encode(Prepared(reading.read, items, blobs))
+        answer = _encode(Prepared(reading.read, items, held.blobs))
     except UnicodeEncodeError:  # a name that is no text
         return _encode(None)
+    sent.update(blob for blob, _, _ in held.blobs)
+    return answer
 
 
 def _small(item: Item, rows: list[Row]) -> tuple[Item, list[Row], list[Block]]:
@@ -175,8 +183,9 @@ def main() -> None:
     """Answer until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when it is over
     gc.disable()  # what is decoded has no cycles
+    sent: set[bytes] = set()
     while (request := _received(sys.stdin.buffer)) is not None:
-        _send(sys.stdout.buffer, _answer(_REQUEST.decode(request)))
+        _send(sys.stdout.buffer, _answer(_REQUEST.decode(request), sent))
 
 
 if __name__ == "__main__":

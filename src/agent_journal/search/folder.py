@@ -5,10 +5,11 @@ Nothing here needs the index itself, which takes long to import.
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from agent_journal.errors import CannotWrite, IndexDamaged
 from agent_journal.files import write_bytes
@@ -16,7 +17,7 @@ from agent_journal.files import write_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAYOUT = 3  # of the fields and of how words are cut; one of another number is made again
+LAYOUT = 4  # of the fields and of how words are cut; one of another number is made again
 ABOUT = "about.json"
 # The names of its files; those of parts have their part's id before them.
 _OWN = re.compile(
@@ -36,7 +37,7 @@ class About(NamedTuple):
 def about(folder: Path) -> About:
     """What the index in a folder says about itself."""
     try:
-        said = json.loads((folder / ABOUT).read_bytes())
+        said = msgspec.json.decode((folder / ABOUT).read_bytes())
         return About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
     except FileNotFoundError:
         reason = "it is none of ours" if folder.exists() else "there is none"
@@ -47,7 +48,7 @@ def about(folder: Path) -> About:
 
 def say(folder: Path, what: About) -> None:
     """Let an index say something about itself."""
-    write_bytes(str(folder / ABOUT), json.dumps(what._asdict()).encode())
+    write_bytes(str(folder / ABOUT), msgspec.json.encode(what._asdict()))
 
 
 def reach(folder: Path) -> int:

@@ -130,7 +130,6 @@ class Index(Closing):
             lent = None if os.access(folder, os.W_OK) else _lent(folder)
             index = tantivy.Index.open(lent.name if lent else str(folder))
             index.config_reader("manual")
-            _teach(index)
             opened = cls(folder, index, found.journal, budget=budget_mb * 1_000_000, threads=threads)
             opened._lent = lent
             return opened
@@ -159,11 +158,13 @@ class Index(Closing):
         """Take entries, to be found after the next commit. Most of the work is done beside the caller."""
         import tantivy  # noqa: PLC0415
 
+        schema = self._index.schema
         with self._writing() as writer:
             for entry in entries:
-                document = tantivy.Document()
-                self._ahead.add(_fill(document, entry))
-                writer.add_document(document)
+                texts = zip(_TEXTS, entry[7:12], strict=True)
+                words = {field: prepared(text) for field, text in texts if text}
+                writer.add_document(tantivy.Document.from_dict(_values(entry) | words, schema))
+                self._ahead.add(sum(len(text) for text, *_ in words.values()))
                 if self._ahead.most > _AHEAD_CHARACTERS:
                     self._drain(writer)
 
@@ -451,7 +452,6 @@ def _make(folder: Path, journal: str) -> None:
     make_folder(str(part))
     with _changing(folder):
         index = tantivy.Index(_schema(), str(part))
-        _teach(index)
         writer = index.writer(_LEAST_BUDGET, 1)
         _set_mark(writer, None, 0)
         writer.commit()
@@ -465,8 +465,6 @@ def _make(folder: Path, journal: str) -> None:
 def _schema() -> tantivy.Schema:
     from tantivy import SchemaBuilder  # noqa: PLC0415
 
-    from agent_journal.search.matching import ANALYZER  # noqa: PLC0415
-
     builder = SchemaBuilder()
     builder.add_integer_field("key", indexed=True, fast=True)
     builder.add_integer_field("conversation", indexed=True, fast=True)
@@ -475,40 +473,24 @@ def _schema() -> tantivy.Schema:
     for field in (*_VALUES, *_MARKS):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     for field in _TEXTS:
-        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
+        # What comes is cut into words already.
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
     return builder.build()
 
 
-def _teach(index: tantivy.Index) -> None:
-    from agent_journal.search.matching import ANALYZER, analyzer  # noqa: PLC0415
-
-    index.register_tokenizer(ANALYZER, analyzer())
-
-
-def _fill(document: tantivy.Document, entry: Entry) -> int:
-    """Put an entry into a document; how many characters of text it has."""
-    document.add_integer("key", entry.key)
-    document.add_integer("conversation", entry.conversation)
+def _values(entry: Entry) -> dict[str, int | str | list[str]]:
+    """What an entry is filtered by."""
+    values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
     if entry.at:
-        document.add_integer("at", entry.at)
-    for field, value in zip(_VALUES, entry[2:6], strict=True):
+        values["at"] = entry.at
+    for field, value in zip((*_VALUES, "branch"), (*entry[2:6], entry.branch), strict=True):
         if value:
-            document.add_text(field, as_stored(value))
-    if entry.branch:
-        document.add_text("branch", as_stored(entry.branch))
-    for tool in entry.tools:
-        document.add_text("tools", as_stored(tool))
+            values[field] = as_stored(value)
+    if entry.tools:
+        values["tools"] = [as_stored(tool) for tool in entry.tools]
     if entry.has_error:
-        document.add_text("has", "error")
-    size = 0
-    for field, value in zip(_TEXTS, entry[7:12], strict=True):
-        if value:
-            text, humps = prepared(value)
-            document.add_text(field, text)
-            if humps:
-                document.add_text(field, humps)
-            size += len(text)
-    return size
+        values["has"] = "error"
+    return values
 
 
 def _set_mark(writer: tantivy.IndexWriter, old: int | None, new: int) -> None:

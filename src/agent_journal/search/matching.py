@@ -10,7 +10,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import tantivy
-from tantivy import Filter, Occur, TextAnalyzerBuilder, Tokenizer
+from tantivy import Occur
 
 from agent_journal.search import words
 from agent_journal.search.query import Term, as_stored, index_fields
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from agent_journal.search.query import Filters, Query
 
-ANALYZER = "words"
-LONGEST_WORD = 72  # bytes, so that a SHA-256 is a word
 
 _BY_PART = ("project", "model")  # values that are long and seldom typed as they are
 _MOST_WORDS = 64  # of one term
@@ -38,17 +36,6 @@ class Form(NamedTuple):
 
     words: list[str]
     prefix: bool  # the last may go on
-
-
-def analyzer() -> tantivy.TextAnalyzer:
-    """How texts and queries are cut into words: runs of letters and digits, folded."""
-    return (
-        TextAnalyzerBuilder(Tokenizer.simple())
-        .filter(Filter.remove_long(LONGEST_WORD))
-        .filter(Filter.lowercase())
-        .filter(Filter.ascii_fold())
-        .build()
-    )
 
 
 class Vocabulary(Protocol):
@@ -74,7 +61,6 @@ class Matcher:
     def __init__(self, schema: tantivy.Schema, vocabulary: Vocabulary) -> None:
         self._schema = schema
         self._vocabulary = vocabulary
-        self._cut = analyzer().analyze
         self._prefixes = _MOST_PREFIXES
 
     def query(self, query: Query) -> tantivy.Query | None:
@@ -173,7 +159,7 @@ class Matcher:
             written.append(words.without_line(text))
             if text.isascii():
                 written.append(" ".join(words.humps_of(text)))
-        cuts = [self._cut(each) for each in dict.fromkeys(written)]
+        cuts = [words.cut(each) for each in dict.fromkeys(written)]
         forms = [Form(cut[:_MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
         return [form for place, form in enumerate(forms) if form not in forms[:place]]
 

@@ -1,4 +1,4 @@
-"""What of a text goes into the index, besides the words that it plainly has.
+"""What of a text goes into the index: its words, in lower case and without accents, between blanks.
 
 Words are what letters and digits make between anything else, so `parse_http_header`, `src/http/header.py` and
 `http.header` are found by their parts already. Three things are not, and are prepared here:
@@ -15,6 +15,11 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Between the humps of two names, so that they are no neighbours to a phrase: a letter that nobody writes.
 GAP = "ꙮ"
@@ -25,6 +30,7 @@ _WRAPPED = (
 )
 _HEAD = 64  # characters of it that are kept
 _MOST_HUMPS = 10  # of a name; what has more is a random string
+_LONGEST_WORD = 71  # letters, so that a SHA-256 is a word
 
 _UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
@@ -42,6 +48,12 @@ def _classes(*classes: tuple[bytes, bytes]) -> bytes:
 
 _BLOB_CLASS = _classes((b"x", _UPPER + _LOWER + _DIGITS + b"+/=_-"))
 _HUMP_CLASS = _classes((b"A", _UPPER), (b"a", _LOWER), (b"0", _DIGITS))
+_ASCII = bytes(range(128))
+# Lower case, and blanks between words. What is not ASCII is in more than one byte, and stays.
+_WORD_CLASS = bytes(
+    byte + 32 if byte in _UPPER else byte if byte in _LOWER + _DIGITS or byte not in _ASCII else 32
+    for byte in range(256)
+)
 _LONG_LINE = b"x" * _WRAPPED
 _BLOBS = re.compile(
     rf"([A-Za-z0-9+/=_-]{{{_HEAD}}})[A-Za-z0-9+/=_-]{{{_BLOB - _HEAD},}}"
@@ -50,6 +62,7 @@ _BLOBS = re.compile(
     r"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/=]++)?"
 )
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
+_TOO_LONG = re.compile(rf"[A-Za-z0-9]{{{_LONGEST_WORD + 1},}}+")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Han, kana, bopomofo, hangul, and their half widths; marks that repeat or lengthen belong to the word.
 _PAIRED = re.compile(
@@ -61,8 +74,8 @@ _PAIRED = re.compile(
 _NEVER_PAIRED = bytes(set(range(256)) - {*range(0xE3, 0xEE), 0xEF, 0xF0})
 
 
-def prepared(text: str) -> tuple[str, str]:
-    """The text as it is indexed, and the humps of names in it."""
+def prepared(text: str) -> list[str]:
+    """The words of a text with blanks between them, and behind it the humps of names in it, if any."""
     raw = text.encode("utf-8", "replace")
     if not text.isascii():
         text = _folded(raw)
@@ -70,9 +83,53 @@ def prepared(text: str) -> tuple[str, str]:
             text = _PAIRED.sub(_pairs, text)
         raw = text.encode()
     if _LONG_LINE in raw.translate(_BLOB_CLASS):
-        text = _BLOBS.sub(_head, text)
+        text = _TOO_LONG.sub(" ", _BLOBS.sub(_head, text))
         raw = text.encode()
-    return text, _humps_within(raw)
+    humps = _humps_within(raw)
+    if not text.isascii():
+        raw = _in_ascii(text).encode()
+    words = raw.translate(_WORD_CLASS).decode()
+    return [words, humps] if humps else [words]
+
+
+def cut(text: str) -> list[str]:
+    """The words of what is looked for, which the index has as they are."""
+    words = _in_ascii(text).encode().translate(_WORD_CLASS).decode().split()
+    return [word for word in words if len(word) <= _LONGEST_WORD]
+
+
+def _in_ascii(text: str) -> str:
+    """A text whose other characters are what the index takes them for: a letter or two, or a blank."""
+    odd = set(text.encode().translate(None, _ASCII).decode())
+    if len(odd) > _FEW:
+        return text.translate(_KNOWN_CHARACTERS)
+    for character in odd:
+        text = text.replace(character, _KNOWN_CHARACTERS[ord(character)])
+    return text
+
+
+class _Characters(dict[int, str]):
+    """What the index takes characters for, each by itself: in lower case, and without accents."""
+
+    def __missing__(self, number: int) -> str:
+        character = chr(number)
+        if not character.isascii():  # between two letters it shows whether it belongs to a word
+            character = " ".join(_analyze()(f"x{character}x"))[1:-1]
+        self[number] = character
+        return character
+
+
+_KNOWN_CHARACTERS = _Characters()
+_FEW = 16  # characters that are sought one by one; for more of them a text is gone through letter by letter
+
+
+@cache
+def _analyze() -> Callable[[str], list[str]]:
+    """Cuts a text into runs of letters and digits, folded. It takes long for each of them."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # noqa: PLC0415 (slow to import)
+
+    builder = TextAnalyzerBuilder(Tokenizer.simple())
+    return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold()).build().analyze
 
 
 def _folded(raw: bytes) -> str:
@@ -136,7 +193,7 @@ class _Humps(dict[bytes, str]):
         if len(self) >= self._MOST:
             self.clear()
         humps = humps_of(name.decode("ascii")) if len(name) < _HEAD else []
-        known = self[name] = f" {' '.join(humps)} " if len(humps) <= _MOST_HUMPS else " "
+        known = self[name] = f" {' '.join(humps)} ".lower() if len(humps) <= _MOST_HUMPS else " "
         return known
 
 

@@ -7,7 +7,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import zstandard
 from msgspec.structs import replace
 
 from agent_journal.archive.rows import Blocks, conversation_of, entry_of
@@ -159,7 +158,7 @@ class Entries(Base):
         """What cannot be unpacked or decoded is not what was put there."""
         try:
             yield
-        except (zstandard.ZstdError, msgspec.MsgspecError, *BAD_VALUES) as error:
+        except (msgspec.MsgspecError, *BAD_VALUES) as error:
             raise DamagedArchive(str(self._path), f"what is stored cannot be read ({error})") from error
 
     def memories(self) -> Iterator[Memory]:

@@ -1,0 +1,43 @@
+"""Bytes made small, and whole again. What does it is loaded when there is something to pack."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LEVEL = 3
+
+
+class Packing:
+    """Makes bytes small, and whole again; for one thread at a time."""
+
+    def packed(self, data: bytes) -> bytes:
+        """Bytes made small; they state their size."""
+        return self._compress(data)
+
+    def unpacked(self, packed: bytes, size: int | None = None) -> bytes:
+        """The bytes as they were. Raises ValueError over what is damaged, or has another size than this."""
+        import zstandard  # noqa: PLC0415
+
+        try:
+            # A damaged frame may claim any size: so much memory is not asked for.
+            if size is not None and zstandard.frame_content_size(packed) != size:
+                raise ValueError("it has another size")
+            return self._decompress(packed)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+
+    @cached_property
+    def _compress(self) -> Callable[[bytes], bytes]:
+        import zstandard  # noqa: PLC0415
+
+        return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
+
+    @cached_property
+    def _decompress(self) -> Callable[[bytes], bytes]:
+        import zstandard  # noqa: PLC0415
+
+        return zstandard.ZstdDecompressor().decompress

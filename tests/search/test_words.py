@@ -1,0 +1,56 @@
+"""What is given to the index is cut into the words that a query is cut into."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal.search.words import GAP, cut, is_single, prepared, sought
+
+
+def is_told_in_pairs(text: str) -> bool:
+    return any(map(is_single, text))
+
+
+def words_of(text: str) -> list[str]:
+    return cut(sought(text))
+
+
+@pytest.mark.parametrize("first", range(0, 0x20000, 0x2000))
+def test_every_character_is_what_a_query_takes_it_for(first: int) -> None:
+    alone = [character for character in map(chr, range(first, first + 0x2000)) if not is_single(character)]
+    many = ", ".join(f"{character} a{character}b" for character in alone)
+    few = "".join(f"A{character}b {character}\n" for character in alone[:8])
+
+    assert prepared(many)[0].split() == words_of(many)
+    assert prepared(few)[0].split() == words_of(few)
+
+
+@given(st.text().filter(lambda text: not is_told_in_pairs(sought(text))))
+def test_any_text(text: str) -> None:
+    assert prepared(text)[0].split() == words_of(text)
+
+
+@given(st.text())
+def test_words_are_cut_for_good(text: str) -> None:
+    words = words_of(text)
+
+    assert cut(" ".join(words)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("parseHTTPHeader(getUser)", ["parsehttpheader getuser ", f" parse http header {GAP} get user "]),
+        ("12→def naïve Straße ﬁne Ⅻ", ["12 def naive strasse fine ⅻ"]),
+        ("ΣΊΣΥΦΟΣ Ёлка ÉCOLE", ["σίσυφοσ ёлка ecole"]),
+        ("हिन्दी", ["हिन दी"]),
+        ("\ud800 lone", ["  lone"]),
+        (f"a {'F' * 64} b", [f"a {'f' * 64} b"]),  # a hash is a word
+        (f"a {'f' * 72} b", ["a   b"]),
+        (f"a {'f' * 300} b", [f"a {'f' * 64}  b"]),  # of what is longer the head
+    ],
+)
+def test_prepared(text: str, expected: list[str]) -> None:
+    assert prepared(text) == expected
