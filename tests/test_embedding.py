@@ -239,6 +239,9 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
 
     assert sorted(kept.store.index_keys()) == stored(settled).known().tolist()
     assert 6 == len(stored(settled).known())
+    assert not embedding.state(kept, settled).whole, "something else may stand for itself now"
+    assert Embedder(kept, settled, MODEL).run()
+    assert embedding.state(kept, settled).whole
 
 
 def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> None:
@@ -308,6 +311,7 @@ def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.
             assert Embedder(kept, settled, MODEL).run()
             alive = set(kept.store.index_keys())
             dead = set(stored(settled).known().tolist()) - alive
+            assert embedding.state(kept, settled).whole
     assert len(dead) <= 0.2 * len(alive)
 
 
@@ -364,7 +368,7 @@ def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archi
     assert "aj embed --anew" in said
     assert embedding.fit(kept, settled)
 
-    journal.embed(settled, anew=True)
+    journal.embed(settled)
     assert [] == embedding.fit(kept, settled)
     assert "" == told(settled, "lentil soup")[1]
 

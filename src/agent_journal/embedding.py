@@ -99,8 +99,17 @@ def reaches(kept: Archive, config: Config, model: Model) -> int:
     return said.upto if said is not None else 0
 
 
+def is_readable(place: Path, said: About) -> bool:
+    """Whether the files are as long as they should be."""
+    try:
+        Stored(place, said)
+    except IndexDamaged:
+        return False
+    return True
+
+
 class Embedder:
-    """Gives vectors to what has none yet. Close it, as only one can be at it."""
+    """Gives vectors to what has none yet. Only one at a time can be at it."""
 
     def __init__(self, kept: Archive, config: Config, model: Model) -> None:
         self._archive = kept
@@ -109,6 +118,7 @@ class Embedder:
         self._folder = folder(config)
         self._turn = Lock(self._folder / "turn")
         self._said: About | None = None
+        self._generation = 0
         self._held: list[tuple[list[int], list[int], NDArray[np.float32]]] = []
         """Keys, the key of each vector, and vectors that are not written yet."""
 
@@ -126,17 +136,24 @@ class Embedder:
         until = None if seconds is None else time.monotonic() + seconds
         self._turn.acquire(wait)
         try:
-            last = self._archive.store.last_key()
-            self._said = self._begun()
-            try:
-                is_all = self._make(until, told or (lambda _, __: None))
-            finally:
-                self._keep()
-            if is_all:
-                self._finish(last)
+            is_all = self._pass(until, told or (lambda _, __: None))
+            if is_all and seconds is None:
+                self._tidy()
             return is_all
         finally:
             self._turn.release()
+
+    def _pass(self, until: float | None, told: Callable[[int, int], None]) -> bool:
+        """Deal with all that the rows have now."""
+        last = self._archive.store.last_key()
+        self._said = self._begun()
+        try:
+            is_all = self._make(until, told)
+        finally:
+            self._keep()
+        if is_all:
+            self._finish(last)
+        return is_all
 
     def _make(self, until: float | None, told: Callable[[int, int], None]) -> bool:
         """Make vectors, until all are made or time is over; a few are made at any rate."""
@@ -158,17 +175,17 @@ class Embedder:
         """Vectors to go on with: those that are there, new ones if they were made otherwise."""
         with writing(self._folder):
             said = fresh(self._archive, self._config, self._model)
-            if said is None:
-                made = made_with(self._archive, self._config, self._model)
-                return vectors.begin(self._folder, made)
-            vectors.drop_others(self._folder, said.generation)
+            if said is not None and is_readable(self._folder, said):
+                vectors.drop_others(self._folder, said.generation)
+            else:
+                said = vectors.begin(self._folder, made_with(self._archive, self._config, self._model))
+            self._generation = said.generation
             return said
 
     def _todo(self) -> list[tuple[int, list[int]]]:
         """Conversations, newest first, with the keys of what has no vectors yet."""
         said = self._current()
-        known = Stored(self._folder, said).known()
-        done = set(known[known > said.upto].tolist())
+        done = set(Stored(self._folder, said).known(said.upto).tolist())
         found = self._archive.store.newest_first(said.upto)
         todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
         return [(each, keys) for each, keys in todo if keys]
@@ -242,27 +259,29 @@ class Embedder:
         return said
 
     def _finish(self, last: int) -> None:
-        """Say up to where all is done; throw out what is no longer there if it is much."""
+        """Say up to where all is done, unless something was erased meanwhile: that may have left copies."""
+        with writing(self._folder):
+            said = self._said = self._reloaded()
+            if said.generation == self._generation and said.upto < last:
+                self._said = said._replace(upto=last, reach=max(said.reach, last))
+                vectors.say(self._folder, self._said)
+
+    def _tidy(self) -> None:
+        """Throw out vectors of what is no longer there if they are many, and see to the graph."""
         import numpy as np  # noqa: PLC0415
 
-        with writing(self._folder):
-            said = self._reloaded()
-            if said.upto < last:
-                said = said._replace(upto=last, reach=max(said.reach, last))
-                vectors.say(self._folder, said)
-            stored = Stored(self._folder, said)
-            if said.rows + said.mute > self._archive.store.indexable() * (1 + _DEAD_SHARE):
-                keys = np.array(self._archive.store.index_keys(), np.int64)
-                dead = ~np.isin(stored.known(), keys)
-                if dead.mean() > _DEAD_SHARE:
-                    said = vectors.keep_only(stored, keys)
-        self._said = said
-        self._make_graph()
-
-    def _make_graph(self) -> None:
         from agent_journal.search.meaning import nearest  # noqa: PLC0415 (imports numpy)
 
-        stored = Stored(self._folder, self._current())
+        with writing(self._folder):
+            stored = Stored(self._folder, self._reloaded())
+            alive = np.array(self._archive.store.index_keys(), np.int64)
+            known = stored.known()
+            is_much = len(known) > 0 and float(np.isin(known, alive).mean()) < 1 - _DEAD_SHARE
+            if is_much:
+                vectors.keep_only(stored, alive)
+        if is_much:
+            self._pass(None, lambda _, __: None)
+            stored = Stored(self._folder, self._current())
         if nearest.graph_is_due(stored):
             nearest.make_graph(stored)
 

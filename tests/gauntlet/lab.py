@@ -88,6 +88,7 @@ class Lab:
             "TMPDIR": str(self.tmp),
             "PYTHONPATH": str(Path(agent_journal.__file__).parents[1]),
             "LC_ALL": "C.UTF-8",
+            "AJ_INDEX_VECTOR_BACKGROUND": "false",  # nothing works on after a command has ended
             **more.get("environ", {}),
         }
         return subprocess.Popen(

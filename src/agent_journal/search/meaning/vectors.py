@@ -107,11 +107,11 @@ class Stored:
         except (OSError, ValueError) as error:
             raise IndexDamaged(str(path), "it is missing or too short") from error
 
-    def known(self) -> Keys:
-        """Every key that was dealt with, in order."""
+    def known(self, beyond: int = 0) -> Keys:
+        """Every key beyond one that was dealt with, in order."""
         import numpy as np  # noqa: PLC0415
 
-        return np.unique(np.concatenate([self.keys, self.mute]))
+        return np.unique(np.concatenate([each[each > beyond] for each in (self.keys, self.mute)]))
 
     def problems(self) -> list[str]:
         """What is wrong with the files: each vector has the length one."""
@@ -210,11 +210,15 @@ def drop_others(folder: Path, generation: int) -> None:
 
 
 def _generation(folder: Path) -> int:
-    """The highest generation of which there may be files."""
+    """The highest generation that is spoken of, or of which there may be files."""
+    highest = 0
+    with suppress(IndexDamaged):
+        said = about(folder)
+        highest = said.generation if said is not None else 0
     with suppress(FileNotFoundError, NotADirectoryError):
         numbers = [path.name.partition(".")[0] for path in folder.iterdir()]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0)
-    return 0
+        highest = max([highest, *(int(number) for number in numbers if number.isdecimal())])
+    return highest
 
 
 def _extend(path: str, size: int, data: bytes) -> None:
