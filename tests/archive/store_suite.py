@@ -537,6 +537,22 @@ class StoreSuite:
         ):  # fmt: skip
             assert output == outputs(wanted), wanted
 
+    def test_usage_by_the_size_of_prompts(self, store: Store) -> None:
+        prompts = (100_000, 200_000, 200_001, 300_000)
+        answers = [
+            said(f"{size}", f"said {size}", minute(1), role="assistant", usage=Usage(input=size))
+            for size in prompts
+        ]
+        put(store, talk("a", *answers))
+
+        def found(*sizes: int) -> list[tuple[int, int]]:
+            spent = store.usage(Filter(), lambda _: 0, sizes=sizes)
+            return sorted((each.above, each.input) for each in spent)
+
+        assert [(0, 800_001)] == found()
+        assert [(0, 300_000), (200_000, 500_001)] == found(200_000)
+        assert [(0, 300_000), (200_000, 200_001), (272_000, 300_000)] == found(272_000, 200_000)
+
     def test_usage_by_conversation(self, store: Store) -> None:
         put(store, talk("a", used("1", 1, minute(1)), title="T", cwd="/w"))
         link = Link(conversation_id="a", relation="subagent")

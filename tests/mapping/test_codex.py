@@ -350,9 +350,17 @@ def test_a_fork_that_names_its_parent_only_in_its_first_line_has_the_parents_key
 
 def test_a_sub_agent_that_starts_anew_has_keys_of_its_own(tmp_path: Path) -> None:
     spawned = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}}
-    agent = session(tmp_path, said("assistant", "a"), count((9, 0, 1, 0), (9, 0, 1, 0)), meta=spawned)
+    told = {**count((9, 0, 1, 0), (9, 0, 1, 0)), "timestamp": "2026-03-01T10:00:20.000Z"}
+    agent = session(tmp_path, said("assistant", "a"), told, meta=spawned)
 
     assert [usage.key for usage in tree.usages(agent.timeline)] == [f"{SESSION}:9:0:1:0:10"]
+
+
+def test_what_a_sub_agent_counts_at_once_was_copied_from_its_parent(tmp_path: Path) -> None:
+    spawned = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}}
+    agent = session(tmp_path, said("assistant", "a"), count((9, 0, 1, 0), (9, 0, 1, 0)), meta=spawned)
+
+    assert [usage.key for usage in tree.usages(agent.timeline)] == [f"{PARENT}:9:0:1:0:10"]
 
 
 @pytest.mark.parametrize(

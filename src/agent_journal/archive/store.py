@@ -411,12 +411,17 @@ class Store(Catalog, Protocol):
 
     # Usage
     def usage(
-        self, wanted: Filter, bucket: Callable[[int | None], int], *, by_conversation: bool = False
+        self,
+        wanted: Filter,
+        bucket: Callable[[int | None], int],
+        *,
+        sizes: Sequence[int] = (),
+        by_conversation: bool = False,
     ) -> Iterator[Spent]:
         """What was used, summed up by bucket, source, model and state, and by conversation if asked for.
 
         `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour.
+        its time is so to the quarter of an hour. Of `sizes`, prompts are told by the largest they are above.
         """
 
     def used_models(self) -> list[str]:

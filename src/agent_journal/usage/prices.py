@@ -28,6 +28,11 @@ class Prices:
         """Whether the price of some model depends on the hour."""
         return any(offer.hours for model in models for offer in self._offers(model))
 
+    def sizes(self, models: Iterable[str]) -> list[int]:
+        """The sizes of prompts above which some model has another price."""
+        offers = (offer for model in models for offer in self._offers(model))
+        return sorted({above for offer in offers for above, _ in offer.rates} - {0})
+
     def rates(self, model: str | None, slot: int | None, size: int) -> Rates | None:
         """The prices of a model at a time, for prompts above a size; None where none are known."""
         if model is None:

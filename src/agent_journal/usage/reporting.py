@@ -42,7 +42,8 @@ def report(
     prices = Prices(config)
     making = Reporting(store, by, prices, zone, now, estimate=estimate)
     by_conversation = by in {"conversation", "project"}
-    for spent in store.usage(wanted, making.periods, by_conversation=by_conversation):
+    sizes = prices.sizes(store.used_models())
+    for spent in store.usage(wanted, making.periods, sizes=sizes, by_conversation=by_conversation):
         making.add(spent)
     if estimate:
         from agent_journal.usage.estimating import estimated  # noqa: PLC0415 (a tokenizer)

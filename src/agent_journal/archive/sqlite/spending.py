@@ -11,7 +11,7 @@ from agent_journal.archive.sqlite.lists import Lists, conditions
 from agent_journal.archive.store import Filter, Holder, Spent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 _SUMMED = (
     "answers", "input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h",
@@ -24,15 +24,22 @@ class Spending(Lists):
     """The part of the store that tells what was used."""
 
     def usage(
-        self, wanted: Filter, bucket: Callable[[int | None], int], *, by_conversation: bool = False
+        self,
+        wanted: Filter,
+        bucket: Callable[[int | None], int],
+        *,
+        sizes: Sequence[int] = (),
+        by_conversation: bool = False,
     ) -> Iterator[Spent]:
         """What was used, summed up by bucket, source, model and state, and by conversation if asked for.
 
         `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour.
+        its time is so to the quarter of an hour. Of `sizes`, prompts are told by the largest they are above.
         """
         where, values = _conditions(wanted)
-        groups = f"{'s.conversation' if by_conversation else '0'}, bucket(s.slot), c.source, s.model, s.above"
+        cases = " ".join(f"WHEN s.above >= {size:d} THEN {size:d}" for size in sorted(sizes, reverse=True))
+        above = f"CASE {cases} ELSE 0 END" if cases else "0"
+        groups = f"{'s.conversation' if by_conversation else '0'}, bucket(s.slot), c.source, s.model, {above}"
         sums = ", ".join(f"sum(s.{name})" for name in _SUMMED)
         sql = (
             f"SELECT {groups}, s.estimated, s.state, s.is_stated, {sums} "
