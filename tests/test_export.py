@@ -16,8 +16,9 @@ import pytest
 
 from agent_journal import config, journal, redact, transforms
 from agent_journal.archive.found import Found
+from agent_journal.archive.store import Listed
 from agent_journal.cli._run import run as run_verb
-from agent_journal.errors import CannotWrite
+from agent_journal.errors import CannotWrite, UnusableArchive
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Item, Media, Message, Text, ToolCall
 from agent_journal.notes import Notes
@@ -264,6 +265,23 @@ def test_content_as_the_source_had_it(export: Export, home: Path) -> None:
     assert json.loads(msgspec.json.encode(exact)) == told
 
 
+def test_what_cannot_be_read_is_named_and_the_rest_is_written(
+    export: Export, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Journal.read
+
+    def broken(self: Journal, listed: Listed, **how: Any) -> Conversation:
+        if listed.id == "kettle":
+            raise UnusableArchive("journal.db", "a row is damaged")
+        return read(self, listed, **how)
+
+    monkeypatch.setattr(Journal, "read", broken)
+    done = export("kettle", "cake", "-t", "json")
+
+    assert (3, ["cake"]) == (done.code, [each["id"] for each in done.told])
+    assert "note: tea:kettle: bad-record: cannot use the journal journal.db: a row is damaged\n" == done.said
+
+
 # Where it goes.
 
 
@@ -329,6 +347,13 @@ def test_images_that_are_kept_come_along(export: Export, tmp_path: Path) -> None
     assert not (tmp_path / "none" / "media").exists()
 
 
+def test_images_beside_need_a_place(export: Export) -> None:
+    done = export("picture", "-t", "markdown", "-o", "one.md", "--images", "beside")
+
+    assert 2 == done.code
+    assert "a folder or zip" in done.said
+
+
 def test_images_of_an_export_are_found_by_its_own_names(tmp_path: Path) -> None:
     settled = config.load(tmp_path / "journal", {})
     case = CASES / "chatgpt" / "export_2023" / "input"
@@ -343,6 +368,14 @@ def test_images_of_an_export_are_found_by_its_own_names(tmp_path: Path) -> None:
         ]
 
     assert base64.b64encode((case / "file-Harbour01-harbour.png").read_bytes()).decode() in filled
+
+
+def test_two_of_the_same_id_are_two_files(tmp_path: Path) -> None:
+    same = [Conversation(id="1", source="s", title=title) for title in ("one", "two")]
+    write_items(same, "json", f"{tmp_path}/out/", Notes())
+
+    written = [json.loads(path.read_bytes())["title"] for path in tmp_path.glob("out/*")]
+    assert ["one", "two"] == sorted(written)
 
 
 @pytest.mark.parametrize("name", ["markdown", "text", "handoff", "pam"])

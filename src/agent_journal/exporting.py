@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from msgspec import Struct
 
 from agent_journal import transforms
-from agent_journal.errors import NoSuchMessage
+from agent_journal.errors import AgentJournalError, NoSuchMessage
 from agent_journal.model import Conversation, Memory
+from agent_journal.notes import Kind
 from agent_journal.writers import Kin
 
 if TYPE_CHECKING:
@@ -76,11 +77,14 @@ def items(
     keys = {each.key for each in chosen}
     is_found = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
-        conversation = journal.read(listed, exact=shape.exact, media=shape.media)
         try:
+            conversation = journal.read(listed, exact=shape.exact, media=shape.media)
             item = shaped(conversation, shape, run)
         except NoSuchMessage:
             continue  # a message is in one conversation; the others were not asked for
+        except AgentJournalError as error:  # 'aj check' tells more; the others can be read
+            run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
+            continue
         is_found = True
         _tell_children(journal, listed, keys, run)
         yield listed, item

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -99,8 +100,13 @@ def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) 
         with files.whole_file(os.path.join(folder, f"{writer.INFO.name}{writer.INFO.suffix}")) as out:  # noqa: PTH118
             writer.write(items, out, run)
         return
+    taken: Counter[str] = Counter()
     for item in items:
-        with files.whole_file(os.path.join(folder, file_name(item, writer.INFO.suffix))) as out:  # noqa: PTH118
+        name = file_name(item, "")
+        taken[name] += 1
+        # Two files may hold the same conversation, each in its own way.
+        again = f"-{taken[name]}" if taken[name] > 1 else ""
+        with files.whole_file(os.path.join(folder, f"{name}{again}{writer.INFO.suffix}")) as out:  # noqa: PTH118
             writer.write([item], out, run)
 
 

@@ -12,7 +12,7 @@ from agent_journal.amounts import count
 from agent_journal.cli._filters import filters, wanted
 from agent_journal.cli._journal import settings
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._run import FAILED
+from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli.convert import named_parts
 from agent_journal.exporting import Shape
 from agent_journal.journal import Journal
@@ -114,8 +114,7 @@ def command(
         raise click.UsageError("--include-secrets and --redact-personal contradict each other")
     settled = settings()
     writer = writers.get(target or settled.export.default_format)
-    _refuse_nonsense(writer, path, as_json=as_json)
-    is_one_file = path is None or not (path.endswith(("/", ".zip")) or _is_folder(path))
+    _refuse_nonsense(writer, path, images, as_json=as_json)
     shape = Shape(
         branch=branch or ("head" if last else "all"),
         last=last,
@@ -127,7 +126,7 @@ def command(
     )
     with Journal(settled) as journal:
         chosen = _chosen(journal, names, query, asked, limit, everything=everything)
-        if not everything and (subagents if subagents is not None else not (names and is_one_file)):
+        if not everything and (subagents if subagents is not None else _is_several(path) or not names):
             chosen = exporting.with_subagents(journal, chosen)
         export = _Export(journal, writer, path, all_notes=all_notes)
         colours = theme or settled.export.html_theme
@@ -139,22 +138,25 @@ def command(
         export.tell_as_json(written)
     else:
         export.tell(written)
-    return 0
+    return PARTLY if export.notes.damaged else 0
 
 
-def _refuse_nonsense(writer: Writer, path: str | None, *, as_json: bool) -> None:
+def _refuse_nonsense(writer: Writer, path: str | None, images: Images, *, as_json: bool) -> None:
     if path is None and as_json:
         raise click.UsageError("--json tells what was written: say where to write it with -o PATH")
+    if images == "beside" and not _is_several(path):
+        raise click.UsageError("--images beside needs a place for them: a folder or zip, with -o")
     if path is None and writer.INFO.suffix not in _TEXTS and out().width is not None:
         raise click.UsageError(
             f"{writer.INFO.title} is nothing for a terminal: say where to write it with -o PATH"
         )
 
 
-def _is_folder(path: str) -> bool:
+def _is_several(path: str | None) -> bool:
+    """Whether several files are written."""
     import os  # noqa: PLC0415
 
-    return os.path.isdir(path)  # noqa: PTH112
+    return path is not None and (path.endswith(("/", ".zip")) or os.path.isdir(path))  # noqa: PTH112
 
 
 def _left_out(without: tuple[What, ...], settled: Config) -> tuple[What, ...]:
