@@ -72,6 +72,10 @@ PICTURE = chat(
     message("p1", "user", {"type": "media", "kind": "image", "ref": "pics/dot.png", "mime": "image/png"}),
 )
 
+# Made up; in two pieces, so that nobody takes it for one that is in use.
+KEY = "sk-ant-api03-" + "q7Rk2vXw9LmZt4Bd8NcY1pHs6FjG3aUe5Vo0KiTlJxQyMrWn" * 2
+DOOR = chat("door", message("d1", "user", text(f"the key is {KEY}, keep it")))
+
 
 class Done(NamedTuple):
     """What a run of the verb did."""
@@ -95,7 +99,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "pics").mkdir()
     (top / "pics" / "dot.png").write_bytes(base64.b64decode(PIXEL))
     memory = {"type": "memory", "id": "mem", "source": "tea", "kind": "context", "text": "likes lemon"}
-    lines = [json.dumps(each) for each in (KETTLE, HELPER, CAKE, PICTURE, memory)]
+    lines = [json.dumps(each) for each in (KETTLE, HELPER, CAKE, PICTURE, DOOR, memory)]
     history.write_text("\n".join([*lines, ""]), encoding="utf-8")
     settled = config.load(top / "journal", {})
     journal.import_files(settled, [Found(str(history))], lambda _: None)
@@ -253,6 +257,15 @@ def test_secrets_are_left_out_unless_they_are_wanted(export: Export, monkeypatch
 def test_personal_data_is_left_out_if_asked(export: Export) -> None:
     assert 2 == export("cake", "-t", "json", "--include-secrets", "--redact-personal").code
     assert 0 == export("cake", "-t", "json", "--redact-personal").code
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "text", "handoff", "json"])
+def test_a_key_stays_at_home(export: Export, name: str) -> None:
+    done, raw = export("door", "-t", name), export("door", "-t", name, "--include-secrets")
+
+    assert KEY not in done.out.decode()
+    assert "redacted" in done.said
+    assert KEY in raw.out.decode()
 
 
 def test_content_as_the_source_had_it(export: Export, home: Path) -> None:
