@@ -59,7 +59,10 @@ class Hybrid:
         depth = max(limit, _DEPTH)
         every = self._with_words(query, depth)
         some = self._with_words(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
-        ranked, near = self._words.rank(query, depth), self._meaning.rank(query, depth)
+        near = self._meaning.rank(query, depth)
+        # By words alone is asked for only where it counts, or where there is little else.
+        is_little = len(every) + len(some) + len(near) < limit
+        ranked = self._words.rank(query, depth) if self._weights.as_ranked or is_little else []
         if every:  # the words are there; what is only a little alike is not what was meant
             near = [each for each in near if each.score >= _CLOSE * near[0].score]
         lists = [every, some, ranked, near]
