@@ -212,7 +212,7 @@ def test_nothing_is_left_of_a_killed_index_that_is_discarded(tmp_path: Path) -> 
 def test_another_layout_is_made_again(tmp_path: Path) -> None:
     folder = made(tmp_path / "words")
     about = folder / "about.json"
-    about.write_bytes(about.read_bytes().replace(b'"layout": ', b'"layout": 9'))
+    about.write_bytes(about.read_bytes().replace(b'"layout":', b'"layout":9'))
     with pytest.raises(IndexDamaged, match="another version"):
         Index.open(folder)
 

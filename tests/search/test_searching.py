@@ -235,7 +235,7 @@ def damage(folder: Path) -> None:
 
 def age(folder: Path) -> None:
     about = folder / "about.json"
-    about.write_bytes(about.read_bytes().replace(b'"layout": ', b'"layout": 9'))
+    about.write_bytes(about.read_bytes().replace(b'"layout":', b'"layout":9'))
 
 
 def cut(folder: Path) -> None:
