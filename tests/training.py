@@ -101,7 +101,7 @@ def _sharegpt_line(line: dict[str, Any]) -> Iterator[str]:
 
 def parquet_rows(data: bytes) -> bytes:
     """The columns and rows of a table as lines: its bytes differ between versions of the library."""
-    table = _parquet().read_table(io.BytesIO(data))
+    table = _parquet().read_table(io.BytesIO(data), use_threads=False)
     columns = {field.name: str(field.type) for field in table.schema}
     lines = [columns, *table.to_pylist()]
     return b"".join(json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n" for line in lines)
@@ -109,7 +109,7 @@ def parquet_rows(data: bytes) -> bytes:
 
 def parquet_errors(data: bytes) -> list[str]:
     """Whether the library reads back a row for each message, as it was."""
-    rows = _parquet().read_table(io.BytesIO(data)).to_pylist()
+    rows = _parquet().read_table(io.BytesIO(data), use_threads=False).to_pylist()
     messages = [msgspec.json.decode(row["json"], type=Message) for row in rows]
     return [
         f"row {number} is not its message"
