@@ -180,18 +180,15 @@ def test_a_message_tells_who_when_and_which_model(tmp_path: Path) -> None:
 def test_usage_has_reasoning_in_its_output_and_no_cache_in_its_input(tmp_path: Path) -> None:
     (message,) = tree.messages(exported(tmp_path, (answer(tokens=TOKENS, cost=0.0125), [])))
 
-    assert (
-        message.usage
-        == Usage(
-            key="2026-02-13T16:26:40.000Z:claude-opus-4-6:12:50:30:9000:200",  # the same in a fork, whose ids differ
-            input=12,
-            output=80,
-            cache_read=9000,
-            cache_write=200,
-            reasoning=30,
-            cost_usd=0.0125,
-            extra=TOKENS,
-        )
+    assert message.usage == Usage(
+        key="2026-02-13T16:26:40.000Z:claude-opus-4-6:12:50:30:9000:200",  # a fork has other ids
+        input=12,
+        output=80,
+        cache_read=9000,
+        cache_write=200,
+        reasoning=30,
+        cost_usd=0.0125,
+        extra=TOKENS,
     )
 
 
