@@ -27,10 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # What these look at is the same on every interpreter: the text of the program, its pages, tables of fields,
-# and the memory it takes.
+# patterns in texts, what a browser shows, and the memory it takes.
 ONCE = (
+    "core/test_chat_templates.py",
     "mapping/",
+    "pages/",
+    "redact/",
+    "search/test_quality.py",
+    "terminal/",
     "test_architecture.py",
+    "test_bad_input.py",
     "test_dev.py",
     "test_docs.py",
     "test_scale.py",

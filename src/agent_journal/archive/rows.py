@@ -8,6 +8,7 @@ other, and a message is hardly ever wanted alone.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,8 @@ HASH_BYTES = 16
 _BETWEEN = "\n\n"
 # Characters at each end of a text that, with its length, tell it from another one of the same message.
 _ENDS = 512
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -247,7 +250,7 @@ def content_hash(body: bytes, text: str | None) -> bytes:
 
 def _output(result: ToolResult) -> Iterator[str]:
     if isinstance(result.output, str):
-        yield result.output
+        yield _legible(result.output)
         return
     for part in result.output:
         if part.__class__ is Text:
@@ -258,10 +261,24 @@ def _output(result: ToolResult) -> Iterator[str]:
             yield from _strings(part.input)
 
 
+def _legible(text: str) -> str:
+    """A text; of one that is an object in JSON, its lines as lines: some tools pass on what they got so.
+
+    Else the first word of each line would have an `n` before it, and nobody would find it.
+    """
+    if not (text.startswith("{") and "\\" in text and text.rstrip().endswith("}")):
+        return text
+    if "\\\\" in text:
+        return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[0]), text)
+    for letter, meant in _ESCAPED.items():
+        text = text.replace(f"\\{letter}", meant)
+    return text
+
+
 def _strings(value: Any) -> Iterator[str]:
     """Every text in a value, however deep, in its order."""
     if value.__class__ is str:
-        yield value
+        yield _legible(value)
         return
     pending = [value]
     while pending:

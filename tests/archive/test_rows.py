@@ -1,0 +1,44 @@
+"""What a message says, as the index and the tables get it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_journal.archive.rows import row_of
+from agent_journal.model import Message, ToolCall, ToolResult
+
+SAID = 'first\n\tsecond "third"\r\nfourth C:\\new\\table'
+
+
+def gave(output: str) -> str:
+    return row_of(Message(id="m", role="tool", parts=[ToolResult(output=output)])).output
+
+
+def test_lines_in_json_are_lines() -> None:
+    assert {"first", "second", "third", "fourth", "new", "table"} <= set(
+        words(gave(json.dumps({"output": SAID})))
+    )
+
+
+def test_so_are_those_of_what_a_tool_is_given() -> None:
+    call = ToolCall(name="shell", input=json.dumps({"command": "cat <<E\nhello\nE"}))
+
+    assert "hello" in words(row_of(Message(id="m", role="assistant", parts=[call])).tool)
+
+
+@pytest.mark.parametrize("text", ["C:\\new", "{C:\\new", "\\n}", "a\\nb", '["a\\nb"]'])
+def test_what_is_no_object_stays_as_it_is(text: str) -> None:
+    assert text == gave(text)
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\r\t\b\f")))
+def test_every_word_of_it_is_there(text: str) -> None:
+    assert {"output", *words(text)} == set(words(gave(json.dumps({"output": text}))))
+
+
+def words(text: str) -> list[str]:
+    return "".join(each if each.isalnum() else " " for each in text).split()
