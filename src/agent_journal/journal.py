@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import archive, embedding, indexing
+from agent_journal import archive, indexing
 from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError
 from agent_journal.searching import Page, Searching
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from agent_journal import embedding
     from agent_journal.archive import Archive
     from agent_journal.archive.found import Found, Result
     from agent_journal.archive.importing import Importer
@@ -169,6 +170,8 @@ def finish_erasing(kept: Archive, config: Config) -> int:
         kept.store.compact()
         # Words of what was removed would stay in the index's files for a while.
         indexing.rebuild(kept, config)
+        from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
+
         embedding.erase(kept, config)
     with kept.store.transaction():
         kept.store.set_erasing(None)
@@ -222,6 +225,8 @@ def embed(
 
     `anew` begins with none. Raises ArchiveInUse if another process is at it.
     """
+    from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
+
     with archive.open_to_read(config.home) as kept:
         model, trouble = embedding.chosen(config)
         if config.index.vector.enabled and model is not None:
@@ -234,12 +239,16 @@ def embed(
 
 def embed_in_background(config: Config) -> bool:
     """Let another process give vectors to what has none, if that is much; whether one is at it."""
+    from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
+
     with archive.open_to_read(config.home) as kept:
         return embedding.in_background(kept, config)
 
 
 def disk(config: Config) -> dict[str, int]:
     """How many bytes the parts of a journal take."""
+    from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
+
     return {
         "rows": _bytes_in(config.home / archive.DATABASE),
         "vault": _bytes_in(config.home / archive.VAULT),

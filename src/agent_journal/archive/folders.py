@@ -34,7 +34,7 @@ def _in_folder(folder: Found, note: Notes, from_format: str | None) -> Iterator[
     is_empty = True
     for source, is_claimed in _parts(open_source(folder.path), from_format):
         is_empty = False
-        if is_claimed or from_format is None:
+        if is_claimed:
             yield folder._replace(path=source.label)
         else:
             note.add(Kind.UNKNOWN_FILE, source.label, "", f"it is not of the format {from_format}")
@@ -43,19 +43,22 @@ def _in_folder(folder: Found, note: Notes, from_format: str | None) -> Iterator[
 
 
 def _parts(folder: Source, from_format: str | None) -> Iterator[tuple[Source, bool]]:
-    """Folders that a reader claims, and files, in the order of their paths; whether they are claimed."""
+    """Folders that a reader claims, and files, in the order of their paths; whether they are claimed.
+
+    Who claims a file is told when it is read, unless a format was asked for.
+    """
     pending = [folder]
     while pending:
         source = pending.pop()
-        if not source.is_folder and from_format is None:
-            if not readers.is_companion(source.path):
-                yield source, True  # it is told when it is read
-            continue
+        if not source.is_folder and readers.is_companion(source.path):
+            continue  # it is read with what it belongs to
         try:
-            is_claimed = pipeline.is_claimed(source, from_format)
+            is_claimed = (from_format is None and not source.is_folder) or pipeline.is_claimed(
+                source, from_format
+            )
             if is_claimed or not source.is_folder:
                 yield source, is_claimed
             else:
                 pending.extend(reversed(source.children()))
         except (AmbiguousFormat, UnreadableSource):
-            yield source, True
+            yield source, True  # which is told when it is read

@@ -90,13 +90,18 @@ def put_in_place(new: Path, folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove an index, whatever is left of it, and nothing else that lies there.
+    """Remove an index, whatever is left of it, and nothing else that lies there."""
+    remove(folder, _OWN)
 
-    What says that it is one goes first: half of an index is none.
+
+def remove(folder: Path, own: re.Pattern[str]) -> None:
+    """Remove a folder's own files, and itself if nothing else lies there.
+
+    What says what it is goes first: half of it is none.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
-            if _OWN.fullmatch(path.name) and not path.is_dir():
+            if own.fullmatch(path.name) and not path.is_dir():
                 path.unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.errors import CannotWrite, IndexDamaged
 from agent_journal.files import make_folder, write_bytes
+from agent_journal.search import folder as own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.floating]
 
 LAYOUT = 1
-ABOUT = "about.json"
+ABOUT = own_folder.ABOUT
 _OWN = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|graph)(?:\.part\d+)?")
 _BLOCK = 1 << 16
 
@@ -191,12 +192,7 @@ def append_unsaid(folder: Path, new: About, stored: Stored, stay: Keys, mute: Ke
 
 def discard(folder: Path) -> None:
     """Remove vectors, whatever is left of them, and nothing else that lies there."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
-            if _OWN.fullmatch(path.name) and not path.is_dir():
-                path.unlink(missing_ok=True)
-    with suppress(OSError):
-        folder.rmdir()
+    own_folder.remove(folder, _OWN)
 
 
 def drop_others(folder: Path, generation: int) -> None:
