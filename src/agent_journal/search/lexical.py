@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
 _MARKS = ("branch", "tools", "has")
+_SINGLE = (*_VALUES, "branch")
 _TEXTS = ("text", "thinking", "tool", "output", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
 _AHEAD = 10_000
@@ -158,13 +159,17 @@ class Index(Closing):
         """Take entries, to be found after the next commit. Most of the work is done beside the caller."""
         import tantivy  # noqa: PLC0415
 
-        schema = self._index.schema
+        document, schema = tantivy.Document.from_dict, self._index.schema
         with self._writing() as writer:
             for entry in entries:
-                texts = zip(_TEXTS, entry[7:12], strict=True)
-                words = {field: prepared(text) for field, text in texts if text}
-                writer.add_document(tantivy.Document.from_dict(_values(entry) | words, schema))
-                self._ahead.add(sum(len(text) for text, *_ in words.values()))
+                values = _values(entry)
+                size = 0
+                for field, text in zip(_TEXTS, entry[7:12], strict=True):
+                    if text:
+                        values[field] = prepared(text)
+                        size += len(text)
+                writer.add_document(document(values, schema))
+                self._ahead.add(size)
                 if self._ahead.most > _AHEAD_CHARACTERS:
                     self._drain(writer)
 
@@ -483,7 +488,7 @@ def _values(entry: Entry) -> dict[str, int | str | list[str]]:
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
     if entry.at:
         values["at"] = entry.at
-    for field, value in zip((*_VALUES, "branch"), (*entry[2:6], entry.branch), strict=True):
+    for field, value in zip(_SINGLE, (*entry[2:6], entry.branch), strict=True):
         if value:
             values[field] = as_stored(value)
     if entry.tools:

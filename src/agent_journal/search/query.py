@@ -6,6 +6,7 @@ Every text is a query, none is an error: what makes no sense as an operator is l
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.dates import seconds
@@ -110,6 +111,7 @@ def index_fields(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(field for name in names for field in FIELDS.get(name, ())))
 
 
+@lru_cache(maxsize=1024)  # a sync asks for the same few values again and again
 def as_stored(value: str) -> str:
     """A value of an entry as it is kept to be filtered by."""
     value = value[:_LONGEST_VALUE]

@@ -181,7 +181,7 @@ class Again(Conversations):
             for key in keys
             for source, name in self._rows(sql, number, key)
         }
-        self._sum_up(number for number, keys in gone.items() if keys)
+        self._to_sum_up.update(number for number, keys in gone.items() if keys)
         return uncounted
 
     def _count_again(self, conversations: Iterable[int], uncounted: set[tuple[str, str]]) -> None:

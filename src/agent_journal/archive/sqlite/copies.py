@@ -59,8 +59,11 @@ class Copies(Entries):
         """
         if columns["opening"] is None:
             return {}
+        candidates = list(self._rows(_TWINS, columns["opening"], source, unit, unit))
+        if not candidates:
+            return {}
         ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
-        for (other,) in list(self._rows(_TWINS, columns["opening"], source, unit, unit)):
+        for (other,) in candidates:
             theirs = twins.said_in(self._rows(SAID, other))
             same = twins.matches(ours, theirs)
             if twins.are_twins(len(same), len(ours)):

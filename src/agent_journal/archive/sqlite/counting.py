@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -11,13 +12,17 @@ from agent_journal.archive.sqlite.copies import Copies
 from agent_journal.archive.sqlite.schema import SUMS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterator, Sequence
+    from pathlib import Path
+
+    import apsw
 
     from agent_journal.archive.rows import Row
     from agent_journal.archive.sqlite.entries import Original
     from agent_journal.model import Conversation
 
 _MOST = (1 << 63) - 1
+_AMONG = "conversation IN (SELECT value FROM json_each(?))"
 _KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.source = ? AND u.key = j.value"
 
 
@@ -48,6 +53,18 @@ class Used(NamedTuple):
 
 class Counting(Copies):
     """The part of the store that counts."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        super().__init__(connection, path)
+        self._to_sum_up: set[int] = set()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written inside; what it counted is summed up at its end."""
+        self._to_sum_up.clear()
+        with super().transaction():
+            yield
+            self._sum_up()
 
     def _count(
         self,
@@ -102,7 +119,7 @@ class Counting(Copies):
         keys: list[tuple[int, Row]],
         only: Container[tuple[str, str]] | None = None,
     ) -> None:
-        """Count what entries of a conversation used, all or only some by name; sum up what that changes."""
+        """Count what entries of a conversation used, all or only some by name."""
         came = usages(conversation, key, keys)
         if only is not None:
             came = [used for used in came if (used.source, used.key) in only]
@@ -115,7 +132,7 @@ class Counting(Copies):
             f"INSERT OR REPLACE INTO usage VALUES ({places})",
             [settled(known[used.key], used) if used.key in known else used for used in came],
         )
-        self._sum_up({key, *(used.conversation for used in known.values())})
+        self._to_sum_up.update((key, *(used.conversation for used in known.values())))
 
     def _let_go(self, conversation: int, replaced: Sequence[tuple[int, int, str | None]]) -> None:
         """Let usage of entries (old, new, what is counted now) be that of those in their place.
@@ -131,13 +148,14 @@ class Counting(Copies):
             [(new, conversation, old) for old, new, _ in replaced],
         )
         if replaced:
-            self._sum_up([conversation])
+            self._to_sum_up.add(conversation)
 
-    def _sum_up(self, conversations: Iterable[int]) -> None:
-        """Bring the sums of conversations up to what is counted."""
-        for conversation in conversations:
-            self._db.execute("DELETE FROM usage_sums WHERE conversation = ?", (conversation,))
-            self._db.execute(f"INSERT INTO usage_sums {SUMS.format('conversation = ?')}", (conversation,))
+    def _sum_up(self) -> None:
+        """Bring sums up to what is counted: of all conversations at once, as each beginning takes long."""
+        if self._to_sum_up:
+            numbers = msgspec.json.encode(sorted(self._to_sum_up)).decode()
+            self._db.execute(f"DELETE FROM usage_sums WHERE {_AMONG}", (numbers,))
+            self._db.execute(f"INSERT INTO usage_sums {SUMS.format(_AMONG)}", (numbers,))
 
 
 def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:
@@ -147,31 +165,18 @@ def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) ->
         usage, name = row.usage, name_of(conversation.id, row)
         if usage is None or name is None:
             continue
-        at_ms = times.epoch_ms(row.at)
-        used = Used(
-            source=conversation.source,
-            key=name,
-            conversation=key,
-            message=message,
-            at=row.at,
-            model=row.model or conversation.model,
-            input=_storable(usage.input),
-            output=_storable(usage.output),
-            cache_read=_storable(usage.cache_read),
-            cache_write=_storable(usage.cache_write),
-            cache_write_5m=_storable(usage.cache_write_5m),
-            cache_write_1h=_storable(usage.cache_write_1h),
-            reasoning=_storable(usage.reasoning),
-            total=_storable(usage.total),
-            cost_usd=usage.cost_usd,
-            estimated=usage.estimated,
-            at_ms=at_ms,
-            counted_ms=at_ms,
-        )
+        at, at_ms = row.at, times.epoch_ms(row.at)
+        counted_ms = at_ms
         before = found.get(name)
         if before is not None and _is_before(before.at_ms, at_ms):
-            used = used._replace(at=before.at, at_ms=before.at_ms)
-        found[name] = used
+            at, at_ms = before.at, before.at_ms
+        found[name] = Used(
+            conversation.source, name, key, message, at, row.model or conversation.model,
+            _storable(usage.input), _storable(usage.output), _storable(usage.cache_read),
+            _storable(usage.cache_write), _storable(usage.cache_write_5m), _storable(usage.cache_write_1h),
+            _storable(usage.reasoning), _storable(usage.total), usage.cost_usd, usage.estimated,
+            at_ms, counted_ms,
+        )  # fmt: skip
     return list(found.values())
 
 
@@ -213,6 +218,6 @@ def _is_before(one: int | None, other: int | None) -> bool:
 
 def _storable(number: int | None) -> int | float | None:
     """SQLite's integers have 64 bits."""
-    if number is None or abs(number) <= _MOST:
+    if number is None or -_MOST <= number <= _MOST:
         return number
     return 1e300 if number > 0 else -1e300
