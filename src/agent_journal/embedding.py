@@ -312,8 +312,7 @@ def erase(kept: Archive, config: Config) -> None:
 
 def in_background(kept: Archive, config: Config) -> bool:
     """Let another process make vectors, if there are many to be made; whether it does."""
-    settled = config.index.vector
-    if not (settled.enabled and settled.background) or _behind(kept, config) < MUCH:
+    if _behind(kept, config) < MUCH:
         return False
     if Lock(folder(config) / "turn").owner() is not None:
         return True

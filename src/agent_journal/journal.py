@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, indexing
 from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError
-from agent_journal.searching import Page, Searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
-    from agent_journal.searching import Answer, Mode
+    from agent_journal.searching import Answer, Mode, Searching
     from agent_journal.usage import By, Report
 
 
@@ -239,6 +238,8 @@ def embed(
 
 def embed_in_background(config: Config) -> bool:
     """Let another process give vectors to what has none, if that is much; whether one is at it."""
+    if not (config.index.vector.enabled and config.index.vector.background):
+        return False
     from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
 
     with archive.open_to_read(config.home) as kept:
@@ -273,7 +274,7 @@ class Journal(Closing):
     def __init__(self, config: Config) -> None:
         self._config = config
         self._archive = archive.open_to_read(config.home)
-        self._searching = Searching(self._archive, config)
+        self._searching: Searching | None = None
         self._media: KeptMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
@@ -345,7 +346,8 @@ class Journal(Closing):
         let go of if hardly anything has all of them. An index that cannot be used is no error either: the
         newest rows are looked through then, and the answer says so (`problem`); `mend` makes it again.
         """
-        from agent_journal.search.query import Filters, parse  # noqa: PLC0415
+        from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
+        from agent_journal.searching import Page, Searching  # noqa: PLC0415
 
         if isinstance(query, str):
             query = parse(query, filters or Filters(), time.time())
@@ -353,6 +355,8 @@ class Journal(Closing):
             query = query._replace(filters=query.filters + filters)
         query = query._replace(strict=strict or query.strict)
         mode = mode or self._config.search.default_mode
+        if self._searching is None:
+            self._searching = Searching(self._archive, self._config)
         return self._searching.answer(query, mode, Page(limit, offset, context))
 
     def usage(
@@ -376,7 +380,8 @@ class Journal(Closing):
 
     def close(self) -> None:
         """Let go of the files."""
-        self._searching.close()
+        if self._searching is not None:
+            self._searching.close()
         self._archive.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +186,7 @@ class Base:
 
     def _mark(self) -> None:
         """Leave the mark of this session in the rows and beside them: a copy of one alone is told by it."""
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('generation', ?)", (mark,))
         leave_mark(self._path.parent, mark)
         self._is_marked = True
