@@ -1,11 +1,17 @@
-"""Takeout's activity: prompts, and answers as HTML."""
+"""Takeout's activity: prompts, and answers as HTML.
+
+`activity` has long answers in plain JSON; `exported` is as a public export of 2026 is written: indented, with
+escapes for what HTML is made of, a tag every forty characters, line breaks between blocks, and records that
+have files or no answer.
+"""
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sources.writing import Scribe, array
+from sources.writing import MB, Scribe, array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,4 +85,80 @@ def make(folder: Path, megabytes: int) -> list[Path]:
     return array(folder / "MyActivity.json", megabytes, _records(Scribe()))
 
 
-KINDS = {"activity": make}
+_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&='"})
+
+
+def _exported(scribe: Scribe) -> dict[str, Any]:
+    """A record as exports have it: of a hundred, about eighty have an answer, and twenty files."""
+    file = scribe.random.choices((None, f"{scribe.id()}.jpg"), (80, 20))[0]
+    has_answer = scribe.random.choices((True, False), (80, 20))[0]
+    return {
+        "header": "Gemini Apps",
+        "title": f"Prompted {scribe.some(60, 2000)}" if has_answer else "Used an Assistant feature",
+        **({"subtitles": [{"name": "Attached 1 file."}, {"name": "-  a.jpg", "url": file}]} if file else {}),
+        "time": scribe.time(scribe.random.choice((60, 120, 300, 5000))),
+        **({"imageFile": file} if file else {}),
+        "products": ["Gemini Apps"],
+        "activityControls": ["Gemini Apps Activity"],
+        **({"safeHtmlItem": [{"html": _dense_html(scribe)}]} if has_answer else {}),
+        **({"attachedFiles": [file]} if file else {}),
+    }
+
+
+def _dense_html(scribe: Scribe) -> str:
+    """Short blocks, each in a line of its own."""
+    return "".join(
+        scribe.random.choices(_DENSE, _DENSE_WEIGHTS)[0](scribe)
+        for _ in range(scribe.random.randrange(3, 24))
+    )
+
+
+def _words(scribe: Scribe, typical: int) -> str:
+    """Words in one line, of which some are quoted."""
+    quoted = scribe.random.choices(("", " &quot;so&quot;", " it&#39;s"), (68, 10, 22))[0]
+    return " ".join(scribe.text(typical).split()) + quoted
+
+
+def _dense_paragraph(scribe: Scribe) -> str:
+    return f"<p>{_words(scribe, 120)} <strong>{_words(scribe, 8)}</strong> {_words(scribe, 60)}.</p>\n"
+
+
+def _dense_heading(scribe: Scribe) -> str:
+    return f"<hr>\n<h3>{_words(scribe, 20)}</h3>\n"
+
+
+def _dense_list(scribe: Scribe) -> str:
+    item = "<li><strong>{}:</strong> {} <code>{}</code> {}</li>\n"
+    items = (item.format(*(_words(scribe, size) for size in (12, 70, 10, 45))) for _ in range(4))
+    return f"<ul>\n{''.join(items)}</ul>\n"
+
+
+def _dense_code(scribe: Scribe) -> str:
+    return f"<pre><code>{escape(scribe.some(300, 2000))}\n</code></pre>\n"
+
+
+def _dense_table(scribe: Scribe) -> str:
+    cells = "".join(f'<td align="left">{_words(scribe, 20)}</td>' for _ in range(3))
+    head = '<th align="left">A</th>' * 3
+    rows = f"<tr>{cells}</tr>" * 4
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
+
+
+_DENSE = (_dense_paragraph, _dense_heading, _dense_list, _dense_code, _dense_table)
+_DENSE_WEIGHTS = (35, 20, 33, 9, 3)
+
+
+def make_exported(folder: Path, megabytes: int) -> list[Path]:
+    """One file with all records, as it is exported."""
+    scribe, path = Scribe(), folder / "MyActivity.json"
+    with path.open("w", encoding="utf-8") as out:
+        mark = "["
+        while out.tell() < megabytes * MB:
+            record = json.dumps(_exported(scribe), ensure_ascii=False, indent=2)
+            out.write(mark + record.translate(_ESCAPES))
+            mark = ","
+        out.write("]")
+    return [path]
+
+
+KINDS = {"activity": make, "exported": make_exported}

@@ -149,9 +149,12 @@ def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
 
 def distinct(entries: Iterable[Entry]) -> list[Entry]:
     """The entries, where those that came to have equal ids have ids of their own."""
+    all_entries = list(entries)
+    if len({entry.id for entry in all_entries}) == len(all_entries):
+        return all_entries
     told: Counter[str] = Counter()
     found: list[Entry] = []
-    for entry in entries:
+    for entry in all_entries:
         again = told[entry.id]
         told[entry.id] += 1
         found.append(msgspec.structs.replace(entry, id=ids.made(entry.id, again)) if again else entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,42 @@ def test_a_block_is_an_edit_that_the_line_about_it_answers(tmp_path: Path) -> No
     assert f"Here:\n\n{BLOCK}\n\nDone." == answer.native
 
 
+EDITS = [
+    "<<<<<<< SEARCH",
+    "=======",
+    "=======  ",
+    "========",
+    ">>>>>>> REPLACE",
+    ">>>>>>> REPLACE x",
+    "a",
+    "",
+]
+
+
+def whole_blocks(text: str) -> list[tuple[str, str]]:
+    """What the whole blocks of a text search for and put, found by one expression; none has another in it."""
+    search, middle, put = r"<<<<<<< SEARCH[^\n]*\n", r"={7}[^\S\n]*\n", r">{7} REPLACE[^\S\n]*(?=\n|\Z)"
+    line = r"(?!<<<<<<< SEARCH)[^\n]*\n"
+    pattern = rf"^{search}((?:(?!{middle}){line})*){middle}((?:(?!{put}){line})*){put}"
+    found = re.findall(pattern, text, re.MULTILINE)
+    return [(one.removesuffix("\n"), two.removesuffix("\n")) for one, two in found]
+
+
+@given(st.lists(st.sampled_from(EDITS)))
+def test_whole_blocks_are_edits_and_no_others(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    calls = [part.input for part in parts(text, "m") if isinstance(part, ToolCall)]
+
+    assert whole_blocks(text) == [(each["search"], each["replace"]) for each in calls]
+
+
+@pytest.mark.parametrize("line", ["<<<<<<< SEARCH\n", "<<<<<<< SEARCH\n=======\n", "=======\n"])
+def test_blocks_that_are_never_ended_are_text(line: str) -> None:
+    text = line * 20_000
+
+    assert not any(isinstance(part, ToolCall) for part in parts(text, "m"))
+
+
 def test_a_block_with_nothing_to_search_for_writes_a_file() -> None:
     (_, call) = parts("b.py\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```", "m")
 
@@ -292,9 +329,17 @@ def test_thoughts(tmp_path: Path) -> None:
 # Tokens.
 
 
+def test_the_line_of_an_odd_heading_is_told(tmp_path: Path) -> None:
+    notes = Notes()
+    read(tmp_path, "> before  \n" + HEADING + typed("a") + "\n# aider chat started at noon\n", notes)
+
+    assert ["line 3", "line 8"] == [note.where for note in notes.kept if note.kind == Kind.BAD_TIME.label]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
+        (f"Tokens: {'9' * 400} sent, 7 received.", (None, 7, None, None, None)),
         (
             "Tokens: 5.2k sent, 310 received. Cost: $0.02 message, $0.10 session.",
             (5200, 310, None, None, 0.02),

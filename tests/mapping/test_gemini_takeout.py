@@ -376,6 +376,21 @@ def test_files_that_are_beside_the_log(tmp_path: Path) -> None:
     assert ["b.pdf"] == [note.detail for note in notes.kept if note.kind == Kind.MISSING_FILE.label]
 
 
+def test_a_picture_that_was_made_is_not_attached_to_the_prompt(tmp_path: Path) -> None:
+    given = {"name": "-  a.jpg", "url": "a-0123456789abcdef.jpg"}
+    record = prompted(
+        "Prompted X",
+        html="<p>Here.<img alt='' src='1-0123456789abcdef.png'></p>",
+        subtitles=[{"name": "1 generated image."}, {"name": "Attached 1 file."}, given],
+        imageFile=given["url"],
+        attachedFiles=["1-0123456789abcdef.png", given["url"]],
+    )
+    asked, answered = messages(only(tmp_path, record))
+
+    assert [given["url"]] == [part.ref for part in asked.parts if isinstance(part, Media)]
+    assert ["1-0123456789abcdef.png"] == [part.ref for part in answered.parts if isinstance(part, Media)]
+
+
 def test_thoughts_of_workspace_are_summaries(tmp_path: Path) -> None:
     turn = {
         "system_turn": {"text": [{"data": "A"}], "model_thoughts": [{"headline": "H", "description": "D"}]}
@@ -406,7 +421,7 @@ RECORDS = st.fixed_dictionaries(
         "products": st.lists(st.sampled_from(["Gemini Apps", "Maps"])),
         "safeHtmlItem": st.tuples(
             st.fixed_dictionaries(
-                {"html": st.sampled_from(["<p>a</p>", "<p>a", "b...", "<img src='c'>", " "])}
+                {"html": st.sampled_from(["<p>a</p>", "<p>a", "b...", "<img src='c'>", " ", ""])}
             )
         ),
     },
@@ -414,6 +429,9 @@ RECORDS = st.fixed_dictionaries(
         "titleUrl": st.text(),
         "details": st.lists(st.sampled_from(DETAILS)),
         "activityControls": st.lists(st.text()),
+        "subtitles": st.lists(st.sampled_from([{"name": "a"}, {"name": "-  b", "url": "b.png"}])),
+        "attachedFiles": st.lists(st.sampled_from(["b.png", "c.pdf"])),
+        "imageFile": st.just("b.png"),
     },
 )
 
@@ -435,6 +453,22 @@ def test_what_logs_have_is_usual(more: dict[str, Any]) -> None:
 
     assert isinstance(record, UsualRecord)
     assert exchange(record) is not None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        prompted("Prompted X", html=None),
+        prompted("Prompted X", html=""),
+        prompted("Prompted X", subtitles=[{"name": "Attached 1 file."}], attachedFiles=["a"], imageFile="a"),
+        {**prompted("Prompted X"), "safeHtmlItem": [{"html": "<p>a</p>"}, {"html": "<p>b</p>"}]},
+    ],
+)
+def test_what_logs_have_beside_is_decoded_as_what_is_usual(raw: dict[str, Any]) -> None:
+    record = SHAPE.one(json.dumps(raw).encode())
+
+    assert raw == as_record(record)
+    assert exchange(record) is None
 
 
 def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:
@@ -533,13 +567,18 @@ ROWS = "<table><tr><th>a</th><th> <b>b</b></th></tr><tr><td>x | y</td><td></td><
 LISTS = "<ol><li>a</li><li><p>b</p><ul><li>a</li></ul></li></ol>"
 LINKS = ["<a href='u'>b</a>", "<a href='v'> </a>", "<a class='x' href='/?a&amp;b'>\n"]
 CODE = "<pre><code class='language-c'>a\n\n\nb</code></pre>"
-UNUSUAL = ["\x02", "\x03", "<!--", "-->", "<script>", "</script>", "<p class='x'>", "<ol start='3'>"]
+CODE_IN_A_LIST = "<ul>\n<li>a\n<pre><code>b\n\n\na</code></pre>\n</li>\n</ul>\n"
+ALIGNED = '<table><tr><td align="left">a</td><td><a href="u">b</a></td></tr></table>'
+UNUSUAL = ["\x02", "\x03", "\x04", "\x06", "<!--", "-->", "<script>", "</script>", "<p class='x'>"]
+UNUSUAL += ["<ol start='3'>", "<p title='>'>", "<li class='x'>", "<a>", "<pre class='x'>", "<img src='c'>"]
 HTML = [
     *PIECES,
     ROWS,
     LISTS,
     *LINKS,
     CODE,
+    CODE_IN_A_LIST,
+    ALIGNED,
     *UNUSUAL,
     "\n",
     " ",
@@ -561,9 +600,15 @@ def test_what_is_looked_up_means_what_is_understood(pieces: list[str]) -> None:
 
 def test_what_answers_have_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(markup, "carefully")
-    usual = f"<h2>a</h2><p>b &amp; <em>c</em></p>{LISTS}<p>{LINKS[0]}</p>{CODE}{ROWS}<hr>\n<p>d</p>"
+    lists = LISTS + CODE_IN_A_LIST
+    usual = f"<h2>a</h2><p>b &amp; <em>c</em></p>{lists}<p>{LINKS[0]}</p>{CODE}{ROWS}{ALIGNED}<hr>\n<p>d</p>"
 
     assert readable(usual).text.endswith("d")
+
+
+@pytest.mark.parametrize("html", ["<" * 100_000, "<p " * 50_000, "<a href='u'>" * 20_000, "<pre>" * 20_000])
+def test_much_that_is_opened_and_never_closed_is_read(html: str) -> None:
+    readable(html)
 
 
 @given(st.lists(st.sampled_from(["&", "&amp;", "&lt", "&#39;", "#", "x", ";", "&notit;", " ", "é"])))

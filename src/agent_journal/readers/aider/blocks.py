@@ -16,6 +16,8 @@ Speaker = Literal["person", "aider", "model"]
 Stretch: TypeAlias = tuple[Speaker, int, int]
 """Who wrote some lines, and where they begin and end, without the last line feed."""
 _TYPED, _PRINTED, _END = "####", ">", "  "
+# What stands before lines and between them, and what is left of a mark that stands otherwise.
+_AROUND = {mark: (f"{mark} ", f"{_END}\n{mark} ", f"\n{mark}") for mark in (_TYPED, _PRINTED)}
 # What Aider prints and no model quotes.
 _KNOWN = ("> Tokens: ", "> Applied edit to ", "> Commit ", "> Aider v", "> Main model: ", "> Add ")
 _ENDED = re.compile(rb"^(?:####|>).*  $", re.MULTILINE)
@@ -66,9 +68,13 @@ def _block(text: bytes, speaker: Speaker, start: int, end: int) -> Block | None:
 
 
 def _unmarked(lines: str, mark: str) -> str:
-    if lines.startswith(f"{mark} ") and lines.endswith(_END):
-        plain = lines[len(mark) + 1 : -len(_END)].replace(f"{_END}\n{mark} ", "\n")
-        if f"\n{mark}" not in plain and " \n" not in plain:
+    before, between, left = _AROUND[mark]
+    if lines.startswith(before) and lines.endswith(_END):
+        plain = lines[len(before) : -len(_END)]
+        if "\n" not in plain:
+            return plain
+        plain = plain.replace(between, "\n")
+        if left not in plain and " \n" not in plain:
             return plain
     return _unmarked_one_by_one(lines, mark)
 
@@ -93,9 +99,20 @@ class _Strict:
     def stretches(self, text: bytes, at: int) -> Iterator[Stretch]:
         """Who wrote the lines, as many at once as tell themselves; empty lines may be left out."""
         while at <= len(text):
-            stretch = self._stretch(text, at)
-            yield stretch
-            at = stretch[2] + 1
+            together = None if self._last == "model" or self._is_open else _TOGETHER.match(text, at)
+            if together and (group := together.lastindex):
+                start, end, speaker = together.start(group), together.end() - 1, _SPEAKERS[group - 1]
+                self._is_free = False
+                if speaker == "model":
+                    # What stands behind an answer tells by itself who wrote it: whoever spoke last, it was
+                    # no model.
+                    end, self._last = _end_of_answer(text, start), "aider"
+                else:
+                    self._last = speaker
+            else:
+                speaker, start, end = self._stretch(text, at)
+            yield speaker, start, end
+            at = end + 1
 
     def _stretch(self, text: bytes, at: int) -> Stretch:
         """Who wrote the line that begins here, and those behind it that are surely of the same."""

@@ -33,12 +33,12 @@ _COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
 
 
 class Piece(NamedTuple):
-    """What a session says and how that begins, with the line it begins at, and when it did, as written."""
+    """What a session says and how that begins, with the byte it begins at, and when it did, as written."""
 
     started: str | None
     beginning: str
     blocks: list[Block]
-    line: int
+    at: int
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
@@ -48,9 +48,12 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     is_told = False
     for piece in _pieces(source, note):
         if piece.started is not None and not is_told:
-            note(Kind.BAD_TIME, piece.line, "times have no zone and were taken for UTC")
+            note(Kind.BAD_TIME, _line(source, piece.at), "times have no zone and were taken for UTC")
             is_told = True
-        conversation = _Session(piece, prompts, told, note).conversation()
+        session = _Session(piece, prompts, told)
+        if session.is_undated:
+            note(Kind.BAD_TIME, _line(source, piece.at), f"{str(piece.started)[:60]!r}")
+        conversation = session.conversation()
         if conversation is not None:
             yield conversation
 
@@ -66,57 +69,61 @@ def _prompts(source: Source, note: Notes) -> Prompts:
 
 def _pieces(source: Source, note: Notes) -> Iterator[Piece]:
     """The sessions one after the other; what is before the first heading has lost its own."""
-    line = 0  # the line feed that is put before the file begins no line of it
-    for place, data in enumerate(_stretches(source, note)):
+    for place, (at, data) in enumerate(_stretches(source, note)):
         text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
         try:
-            piece = _piece(text, line)
+            piece = _piece(text, at)
         except UnicodeDecodeError:
-            note(Kind.BAD_ENCODING, line, "not UTF-8")
-            piece = _piece(text.decode("utf-8", "replace").encode(), line)
+            note(Kind.BAD_ENCODING, _line(source, at), "not UTF-8")
+            piece = _piece(text.decode("utf-8", "replace").encode(), at)
         if place:
             yield piece
         elif piece.blocks:
-            yield piece._replace(started=None, line=1)
-        line += data.count(b"\n")
+            yield piece._replace(started=None)
 
 
-def _piece(text: bytes, line: int) -> Piece:
+def _piece(text: bytes, at: int) -> Piece:
     end = text.find(b"\n")
     end = end if end >= 0 else len(text)
     start = end + 1
-    if not line and text.startswith(BOM_UTF8, start):
+    if at < 0 and text.startswith(BOM_UTF8, start):
         start += len(BOM_UTF8)
     beginning = text[start : start + 4 * _BEGINNING].decode("utf-8", "ignore")[:_BEGINNING]
-    return Piece(text[:end].decode().strip(), beginning, blocks(text, start), line)
+    return Piece(text[:end].decode().strip(), beginning, blocks(text, start), at)
 
 
-def _stretches(source: Source, note: Notes) -> Iterator[bytes]:
-    """The bytes between headings; the first ones are those before any heading."""
+def _stretches(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
+    """The bytes between headings, and where they begin; the first ones are those before any heading."""
     mark = b"\n" + HEADING
-    pending = b"\n"
+    begin, pending = -1, b"\n"  # so that a heading may be the first line
     with source.open() as stream:
         while block := stream.read(_BLOCK):
             *whole, pending = (pending + block).split(mark)
-            yield from (_with_its_end(piece) for piece in whole)
+            for piece in whole:
+                yield begin, piece + b"\n"  # the line feed before a heading ends the line before it
+                begin += len(piece) + len(mark)
             if len(pending) > _LARGEST:
                 note(Kind.TOO_LARGE, "", f"a session of more than {_LARGEST:,} bytes")
-                pending = b""
-    yield pending
+                begin, pending = begin + len(pending), b""
+    yield begin, pending
 
 
-def _with_its_end(piece: bytes) -> bytes:
-    """The line feed before a heading ends the line before it."""
-    return piece + b"\n"
+def _line(source: Source, at: int) -> int:
+    """The number of the line that a byte is in: counted when it is told, which is rare."""
+    left, line = at, 1
+    with source.open() as stream:
+        while left > 0 and (block := stream.read(min(left, _BLOCK))):
+            line += block.count(b"\n")
+            left -= len(block)
+    return line
 
 
 class _Session:
     """One session as it is put together."""
 
-    def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str], note: Notes) -> None:
+    def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str]) -> None:
         self._piece = piece
         self._prompts = prompts
-        self._note = note
         self._at = times.moment(piece.started) if piece.started else None
         self._blocks = piece.blocks
         key = piece.started or piece.beginning
@@ -129,10 +136,13 @@ class _Session:
         self._last_at = self._at
         self._command: str | None = None
 
+    @property
+    def is_undated(self) -> bool:
+        """Whether the heading states no moment."""
+        return self._piece.started is not None and self._at is None
+
     def conversation(self) -> Conversation | None:
         """The session; None if there is nothing in a stretch without a heading."""
-        if self._piece.started is not None and self._at is None:
-            self._note(Kind.BAD_TIME, self._piece.line, f"{self._piece.started[:60]!r}")
         for speaker, text in self._blocks:
             if speaker == "person":
                 self._typed(text)
@@ -183,7 +193,7 @@ class _Session:
         parts = said.parts(text, message_id)
         self._open.clear()  # edits are made, or not, before the model goes on
         for part in parts:
-            if isinstance(part, ToolCall):
+            if part.__class__ is ToolCall:
                 self._open.setdefault(str(part.input["file"]), []).append(part)
         is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == text
         self._timeline.append(
@@ -214,9 +224,11 @@ class _Session:
         self._flush(held)
 
     def _flush(self, held: list[str]) -> None:
-        text = "\n".join(held).strip("\n") if held else ""
+        if not held:
+            return
+        text = "\n".join(held).strip("\n")
         held.clear()
-        if not text.strip():
+        if not text or text.isspace():
             return
         if self._command is not None:
             result = ToolResult(

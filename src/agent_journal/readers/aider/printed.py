@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import NamedTuple
 
 from agent_journal.model import Usage
@@ -33,10 +34,19 @@ _FOLDER = re.compile(r"(?:Cur|Git) working dir: (.+)\Z")
 _RUNNING = re.compile(r"Running (.+)\Z")
 # What the lines that are looked for begin with: most lines begin otherwise.
 _BEGINNINGS = (
-    *("Aider v", "Main model: ", "Model: ", "Models: ", "Commit ", "Cur working dir: ", "Git working dir: "),
+    *(
+        "Tokens: ",
+        "Aider v",
+        "Main model: ",
+        "Model: ",
+        "Models: ",
+        "Commit ",
+        "Cur working dir: ",
+        "Git working dir: ",
+    ),
     *("Applied edit to ", "Did not apply edit to ", "Skipping edits to ", "Creating empty file ", "Running "),
 )
-_TELLING = re.compile(rf"\n(?:Tokens: |{'|'.join(map(re.escape, _BEGINNINGS))})")
+_TELLING = re.compile(rf"\n(?:{'|'.join(map(re.escape, _BEGINNINGS))})")
 _UNITS = {"k": 1_000, "M": 1_000_000}
 _LONGEST = 2_000
 
@@ -51,7 +61,7 @@ class Fact(NamedTuple):
 
 def tells(text: str) -> bool:
     """Whether a line of an output may have a place of its own, or be a part of one that has."""
-    return text.startswith(("Tokens: ", *_BEGINNINGS)) or _TELLING.search(text) is not None
+    return text.startswith(_BEGINNINGS) or _TELLING.search(text) is not None
 
 
 def fact(line: str) -> Fact | None:
@@ -81,14 +91,13 @@ def usage(line: str) -> Usage | None:
     told = usual.groups() if usual else _unusual(line[:_LONGEST])
     if told is None:
         return None
-    sent, write, read, received, cost = map(_amount, told)
-    given = None if sent is None else max(0, round(sent) - round(read or 0) - round(write or 0))
+    sent, write, read, received = [None if text is None else _count(text) for text in told[:-1]]
     return Usage(
-        input=given,
-        output=None if received is None else round(received),
-        cache_read=None if read is None else round(read),
-        cache_write=None if write is None else round(write),
-        cost_usd=cost,
+        input=None if sent is None else max(0, sent - (read or 0) - (write or 0)),
+        output=received,
+        cache_read=read,
+        cache_write=write,
+        cost_usd=_amount(told[-1]),
         extra={"line": line},
     )
 
@@ -101,12 +110,24 @@ def _unusual(line: str) -> tuple[str | None, ...] | None:
     return tuple(next((found[name] for name in names if name in found), None) for names in _AMOUNTS)
 
 
+def _count(text: str) -> int | None:
+    amount = _amount(text)
+    return None if amount is None or amount == inf else round(amount)
+
+
 def _amount(text: str | None) -> float | None:
     if text is None:
         return None
-    unit = _UNITS.get(text[-1])
+    unit = _UNITS.get(text[-1], 1)
+    number = text if unit == 1 else text[:-1]
     try:
-        number = float((text[:-1] if unit else text).replace(",", "").rstrip("."))
+        return float(number) * unit
+    except ValueError:
+        return _unusual_amount(number, unit)
+
+
+def _unusual_amount(number: str, unit: int) -> float | None:
+    try:
+        return float(number.replace(",", "").rstrip(".")) * unit
     except ValueError:
         return None
-    return number * unit if unit else number

@@ -10,9 +10,8 @@ from agent_journal.model import Part, Reasoning, Text, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SEARCH = "<<<<<<< SEARCH"
-_MIDDLE = re.compile(r"\n={7}[^\S\n]*(?=\n|\Z)")
-_REPLACE = re.compile(r"\n>{7} REPLACE[^\S\n]*(?=\n|\Z)")
+# The lines of a block; behind the last two there is nothing.
+_SEARCH, _MIDDLE, _REPLACE = "<<<<<<< SEARCH", "\n=======", "\n>>>>>>> REPLACE"
 _THOUGHT = "► **THINKING**"
 _THINKING = re.compile(r"(?:\A|\n)-{4,}\n+► \*\*THINKING\*\*\n")
 _ANSWER = re.compile(r"\n-{4,}\n+► \*\*ANSWER\*\*(?:\n|\Z)")
@@ -25,10 +24,10 @@ def parts(text: str, name: str) -> list[Part]:
     """The parts of an answer; edits are called by the name of the message and their number."""
     found: list[Part] = []
     for part in _thoughts(text) if _THOUGHT in text else (Text(text=text),):
-        if isinstance(part, Reasoning) or _SEARCH not in part.text:
+        if isinstance(part, Reasoning) or (first := _first(part.text)) < 0:
             found.append(part)
         else:
-            _add_edits(part.text, name, found)
+            _add_edits(part.text, first, name, found)
     return found
 
 
@@ -48,12 +47,12 @@ def _text(text: str) -> list[Text]:
     return [Text(text=text.strip("\n"))] if text and not text.isspace() else []
 
 
-def _add_edits(text: str, name: str, found: list[Part]) -> None:
-    """Add the text, cut where blocks say what to search for in a file and what to put there."""
+def _add_edits(text: str, first: int, name: str, found: list[Part]) -> None:
+    """Add the text, cut where blocks, of which one begins here, say what to search for and what to put."""
     kept = 0
     number = sum(isinstance(part, ToolCall) for part in found)
     file: str | None = None
-    for start, search, put, end in _blocks(text):
+    for start, search, put, end in _blocks(text, first):
         edge = max(kept, start - 1)
         above = _above(text, kept, edge)
         # The fence around a block goes with it: what is left must be whole Markdown.
@@ -85,24 +84,47 @@ def _above(text: str, start: int, end: int) -> list[str]:
     return text[at + 1 : end].split("\n")
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str, str, int]]:
+def _blocks(text: str, at: int) -> Iterator[tuple[int, str, str, int]]:
     """Where each whole block begins, what to search for, what to put there, and the place behind it."""
-    at = 0 if text.startswith(_SEARCH) else _next(text, 0)
-    while at < len(text):
+    middle, end = (-1, at), (-1, at)
+    while at >= 0:
+        if middle[0] < at:
+            middle = _line(text, _MIDDLE, at)
+        if end[0] < middle[1]:
+            end = _line(text, _REPLACE, middle[1])
+        if middle[0] < 0 or end[0] < 0:
+            return
         # A block that is not whole ends where the next begins.
-        following = _next(text, at)
-        middle = _MIDDLE.search(text, at, following)
-        end = _REPLACE.search(text, middle.end(), following) if middle else None
-        if middle and end:
-            first = text.index("\n", at) + 1
-            yield at, text[first : middle.start()], text[middle.end() + 1 : end.start()], end.end() + 1
-        at = following
+        if (inside := _next(text, at, end[0])) >= 0:
+            at = inside
+            continue
+        first = text.index("\n", at) + 1
+        yield at, text[first : middle[0]], text[middle[1] + 1 : end[0]], end[1] + 1
+        at = _next(text, end[1], len(text))
 
 
-def _next(text: str, at: int) -> int:
-    """Where the line of the next block begins; the end if there is none."""
-    found = text.find(f"\n{_SEARCH}", at)
-    return len(text) if found < 0 else found + 1
+def _line(text: str, mark: str, start: int) -> tuple[int, int]:
+    """Where a mark stands with nothing behind it in its line, and the end of that; -1 if it is nowhere."""
+    at = text.find(mark, start)
+    while at >= 0:
+        behind = at + len(mark)
+        end = text.find("\n", behind)
+        end = len(text) if end < 0 else end
+        if end == behind or text[behind:end].isspace():
+            return at, end
+        at = text.find(mark, behind)
+    return -1, len(text)
+
+
+def _first(text: str) -> int:
+    """Where the line of the first block begins; -1 if there is none."""
+    return 0 if text.startswith(_SEARCH) else _next(text, 0, len(text))
+
+
+def _next(text: str, at: int, end: int) -> int:
+    """Where the line of the next block begins between two places; -1 if there is none."""
+    found = text.find(f"\n{_SEARCH}", at, end)
+    return found if found < 0 else found + 1
 
 
 def _behind_fence(text: str, at: int) -> int:

@@ -8,7 +8,7 @@ from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from agent_journal.fields import Fields
 
@@ -63,14 +63,17 @@ class Files:
         return f"{stem}.{other}" if f"{stem}.{other}" in self._names else None
 
 
-def attached(fields: Fields, files: Files) -> list[Media]:
-    """The files that a record names, each once. The fields stay: they say in which way each was given."""
+def attached(fields: Fields, files: Files, made: Container[str | None] = ()) -> list[Media]:
+    """The files that a person gave, each once. The fields stay: they say in which way each was given.
+
+    Logs list the pictures that were made among them; those stand in the answer, and no line names them.
+    """
     if not any(map(fields.has, _ATTACHING)):
         return []
     shown = dict(_subtitles(fields.look("subtitles")))
     refs = dict.fromkeys(
         (
-            *_names_in(fields.look("attachedFiles")),
+            *(name for name in _names_in(fields.look("attachedFiles")) if name not in made),
             *_names_in(fields.look("imageFile")),
             *_names_in(fields.look("audioFiles")),
             *shown,

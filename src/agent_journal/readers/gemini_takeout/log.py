@@ -146,10 +146,12 @@ class _Log:
 
     def _in_order(self, group: str) -> list[Kept]:
         """A group by time; at one moment, what stands further down is older if the log is newest first."""
+        # From a file they come as lists.
+        all_kept = [kept if kept.__class__ is Kept else Kept(*kept) for kept in self._kept.of(group)]
+        if len({kept.order for kept in all_kept}) == len(all_kept):
+            return all_kept
         found: list[Kept] = []
-        for _, together in groupby(
-            (Kept(*kept) for kept in self._kept.of(group)), key=lambda kept: kept.order
-        ):
+        for _, together in groupby(all_kept, key=lambda kept: kept.order):
             block = self._once([*together])
             found += block[::-1] if self._falling > 0 else block
         return found

@@ -10,16 +10,14 @@ closed takes no longer.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.readers.gemini_takeout import runs
 from agent_journal.readers.gemini_takeout.page import Image, Page
 from agent_journal.readers.gemini_takeout.tags import BLOCK, MAYBE_UNSEEN, TAG, unescaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    _Meaning: TypeAlias = Callable[[str], str | None]
+    from collections.abc import Iterator
 
 _LANGUAGE = re.compile(r"(?:language|lang)-([\w+#.-]+)")
 # Stretches that are not said, with how each ends.
@@ -36,37 +34,30 @@ class Readable(NamedTuple):
 
 def readable(html: str) -> Readable:
     """The HTML as Markdown."""
-    text = _rendered(html, runs.markdown, _usual_code)
-    return carefully(html) if text is None else Readable(text, [])
+    pieces = runs.markdown(html)
+    if pieces is None or any(map(MAYBE_UNSEEN.search, pieces[1::2])):
+        return carefully(html)
+    return Readable(_joined(pieces), [])
 
 
 def carefully(html: str) -> Readable:
     """The same, tag by tag."""
     for opening, closing in _UNSEEN:
         if opening in html:
-            html = "".join(piece for piece, is_unseen in _cut(html, opening, closing) if not is_unseen)
+            html = "".join([*_cut(html, opening, closing)][::2])
     page = Page()
-    return Readable(_rendered(html, page.markdown, _code) or "", page.images)
+    pieces = [*_cut(html, *_CODE)]
+    pieces[::2] = map(page.markdown, pieces[::2])
+    return Readable(_joined(pieces), page.images)
 
 
-def _rendered(html: str, markdown_of: _Meaning, code_of: _Meaning) -> str | None:
-    """The HTML as Markdown, blocks of code and what is between them; None if a piece has no meaning."""
-    done: list[str] = []
-    for piece, is_code in _cut(html, *_CODE):
-        text = code_of(piece) if is_code else markdown_of(piece)
-        if text is None:
-            return None
-        if is_code:
-            before = done[-1].rstrip("\n")
-            done[-1:] = [before, BLOCK if before else "", text]
-        else:
-            done.append(unescaped(text.lstrip("\n") if done else text))
+def _joined(pieces: list[str]) -> str:
+    """Text with its references, and the HTML in blocks of code, in turns, as Markdown."""
+    done = [unescaped(pieces[0])]
+    for code, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        before = done.pop().rstrip("\n")
+        done += [before, BLOCK if before else "", _code(code), unescaped(text.lstrip("\n"))]
     return "".join(done).strip()
-
-
-def _usual_code(html: str) -> str | None:
-    """A block of code; None if something in it may not be seen."""
-    return None if MAYBE_UNSEEN.search(html) else _code(html)
 
 
 def _code(html: str) -> str:
@@ -80,12 +71,12 @@ def _code(html: str) -> str:
     return f"{fence}{language[1] if language else ''}\n{code}\n{fence}{BLOCK}"
 
 
-def _cut(html: str, opening: str, closing: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, and of each whether it lies between the words; one that is not closed goes on."""
+def _cut(html: str, opening: str, closing: str) -> Iterator[str]:
+    """What is outside of the words and what lies between them in turns; what is not closed goes on."""
     start = 0
     while (at := html.find(opening, start)) >= 0:
-        yield html[start:at], False
+        yield html[start:at]
         end = html.find(closing, at)
         start = len(html) if end < 0 else end + len(closing)
-        yield html[at:start], True
-    yield html[start:], False
+        yield html[at:start]
+    yield html[start:]

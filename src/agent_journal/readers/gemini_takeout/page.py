@@ -93,14 +93,14 @@ class Page:
         self._begun.clear()
         self._quotes.clear()
         for run, text in zip(further[::2], further[1::2], strict=True):
-            steps = STEPS[run]
-            if steps.__class__ is str:
-                out.append(steps)
+            found = _STEPS[run]
+            if found.__class__ is str:
+                out.append(found)
                 out.append(spaced(text))
             elif run == "<":
                 out.append(spaced(self._tag(text)))
             else:
-                for step in steps:
+                for step in found:
                     # A step may take away what is before it.
                     out.append(step if step.__class__ is str else step.handler(self, step.tag))  # noqa: PERF401
                 out.append(spaced(text))
@@ -268,21 +268,21 @@ class Step(NamedTuple):
     tag: str
 
 
-def _steps(run: str) -> str | list[str | Step]:
+def steps(run: str) -> str | list[str | Step]:
     """What a run means; if that depends on what is around it, the texts and tags that it is made of."""
     first, *further = TAG.split(tight(run))
-    steps: list[str | Step] = []
+    found: list[str | Step] = []
     fixed = spaced(first) if run != "<" else ""
     for tag, text in zip(further[::2], further[1::2], strict=True):
         name = name_of(tag)
         if handler := _HANDLERS.get(name):
-            steps += [fixed, Step(handler, tag)]
+            found += [fixed, Step(handler, tag)]
             fixed = spaced(text)
         else:
             fixed += _MEANING.get(name, "") + spaced(text)
-    if not steps and run != "<":
+    if not found and run != "<":
         return with_single_gaps(fixed)
-    return [step for step in (*steps, fixed) if step]
+    return [step for step in (*found, fixed) if step]
 
 
-STEPS = Remembered(_steps)
+_STEPS = Remembered(steps)

@@ -195,7 +195,8 @@ def _prompted(fields: Fields, files: Files) -> list[_Said]:
         if answer is not None:
             fields.keep("safeHtmlItem", answer.native)
         return []
-    media = attached(fields, files)
+    made = {part.ref for part in answer.parts if isinstance(part, Media)} if answer else ()
+    media = attached(fields, files, made)
     prompt, count = words.without_count(prompt) if media else (prompt, "")
     fields.drop("title")
     if verb or count:

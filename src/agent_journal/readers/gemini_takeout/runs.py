@@ -7,49 +7,74 @@ in. So each place on a page remembers its runs; text is looked at by nothing tha
 from __future__ import annotations
 
 import re
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from agent_journal.readers.gemini_takeout.page import NOWHERE, STEPS, Around, Page, Step, cell, link
-from agent_journal.readers.gemini_takeout.tags import MAYBE_UNSEEN, RUN, attributes, spaced, with_single_gaps
+from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Page, Step, cell, link, steps
+from agent_journal.readers.gemini_takeout.tags import MAYBE_UNSEEN, TAG, attributes, spaced, with_single_gaps
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Tags with only white space between them; or a `<` that begins none. What is no tag is found out later.
+_RUN = re.compile(r"(<[^>]{0,500}+>(?:\s*+<[^>]{0,500}+>){0,50}+|<)")
+_MOST_TAGS = 50
 _DEEPEST_LIST = 20
-_MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 100, 100
-# What is in a cell is known when all is put together; until then these stand around it.
-_BEGIN_CELL, _END_CELL = "\x02", "\x03"
-_CELL = re.compile(f"{_BEGIN_CELL}([^{_END_CELL}]*){_END_CELL}")
-_LINK = re.compile(r"a\s[^>]*>")
+_MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 20_000, 100
+# What is in a cell, a link or a block of code is known when all is put together; until then these stand
+# around it, and between a link's address and its label.
+_BEGIN_CELL, _END_CELL, _BEGIN_CODE, _END_CODE = "\x02", "\x03", "\x04", "\x05"
+_BEGIN_LINK, _ADDRESSED, _END_LINK = "\x06", "\x07", "\x0e"
+_ONCE = re.compile("<(?:a|img) ")
 _LISTS = {Page.begin_list, Page.end_list, Page.item}
 _TABLES = {Page.begin_table, Page.end_table, Page.begin_row, Page.end_row}
+_Kind: TypeAlias = Literal["text", "cell", "link", "link in a cell", "code"]
+# Where the marks of cells and links lead.
+_BEHIND: dict[tuple[_Kind, str], _Kind] = {
+    ("text", _BEGIN_CELL): "cell",
+    ("cell", _END_CELL): "text",
+    ("text", _BEGIN_LINK): "link",
+    ("link", _END_LINK): "text",
+    ("cell", _BEGIN_LINK): "link in a cell",
+    ("link in a cell", _END_LINK): "cell",
+}
 
 
 class _Place(dict[str, tuple[str, Any]]):
     """A place on a page: what each run of tags means there, and the place behind it."""
 
-    def __init__(self, around: Around | None, *, is_cell: bool = False) -> None:
+    def __init__(self, around: Around | None, kind: _Kind = "text") -> None:
         super().__init__()
         self._around = around
-        self._is_cell = is_cell
+        self._kind: _Kind = kind
 
     def __missing__(self, run: str) -> tuple[str, _Place]:
-        found = "", _LOST
-        if self._around is not None:
-            found = _led(run, self._around, is_cell=self._is_cell)
-            if len(self) < _MOST_RUNS:
-                self[run] = found
+        if self._around is None:
+            return "", _LOST
+        if self._kind == "code":
+            found = _led_in_code(run, self._around)
+        else:
+            found = _led(run, self._around, self._kind)
+        # No link or picture comes often.
+        if len(run) <= _LONGEST_RUN and not _ONCE.search(run) and next(_REMEMBERED) < _MOST_RUNS:
+            self[run] = found
         return found
 
 
+# How many runs are remembered in all places.
+_REMEMBERED = count()
 # Where a tag is met that needs more than a look; from there nothing leads back.
 _LOST = _Place(None)
 _START = _Place(NOWHERE)
-_PLACES = {(NOWHERE, False): _START}
+_PLACES: dict[tuple[Around, _Kind], _Place] = {(NOWHERE, "text"): _START}
 
 
-def markdown(html: str) -> str | None:
-    """What HTML without blocks of code means, its references as they are; None if a look does not tell."""
-    pieces = RUN.split(html)
-    if "<" in pieces[1::2] and not _are_linked(pieces):
-        return None
+def markdown(html: str) -> list[str] | None:
+    """What HTML means, its references as they are; None if a look does not tell.
+
+    It is text, and in turns with it the HTML of blocks of code.
+    """
+    pieces = _RUN.split(html)
     marks: list[str] = []
     place = _START
     for run in pieces[1::2]:
@@ -59,62 +84,113 @@ def markdown(html: str) -> str | None:
         return None
     pieces[1::2] = marks
     pieces[0], pieces[-1] = spaced(pieces[0]), spaced(pieces[-1])
-    text = "".join(pieces)
+    # What is around all is taken away in the end: here it takes no copy.
+    if marks and not pieces[0]:
+        pieces[1] = pieces[1].lstrip("\n")
+    if marks and not pieces[-1]:
+        pieces[-2] = pieces[-2].rstrip("\n")
+    return _put_together("".join(pieces), html)
+
+
+def _put_together(text: str, html: str) -> list[str] | None:
+    """The text, its links and cells filled and its blocks of code cut out; None if HTML has such marks."""
+    pieces = [text]
+    if _BEGIN_LINK in text:
+        if _BEGIN_LINK in html or _ADDRESSED in html or _END_LINK in html:
+            return None
+        pieces = [_filled(text, _BEGIN_LINK, _END_LINK, _linked)]
     if _BEGIN_CELL in text:
         if _BEGIN_CELL in html or _END_CELL in html:
             return None
-        text = _CELL.sub(lambda found: cell(found[1]), text)
-    return with_single_gaps(text) if "\n" in html else text
+        pieces = [_filled(pieces[0], _BEGIN_CELL, _END_CELL, cell)]
+    if _BEGIN_CODE in text:
+        if _BEGIN_CODE in html or _END_CODE in html:
+            return None
+        pieces = _parted(pieces[0], _BEGIN_CODE, _END_CODE)
+    # Marks alone leave no gap, unless a link that says nothing was between them.
+    if "\n" in html or _BEGIN_LINK in text:
+        pieces[::2] = map(with_single_gaps, pieces[::2])
+    return pieces
 
 
-def _are_linked(pieces: list[str]) -> bool:
-    """Put links where tags with attributes begin them: whether all do."""
-    return all(_is_linked(pieces, at) for at in range(1, len(pieces), 2) if pieces[at] == "<")
+def _filled(text: str, begin: str, end: str, meaning_of: Callable[[str], str]) -> str:
+    """The text, with what is between two marks as it is meant."""
+    pieces = _parted(text, begin, end)
+    pieces[1::2] = map(meaning_of, pieces[1::2])
+    return "".join(pieces)
 
 
-def _is_linked(pieces: list[str], at: int) -> bool:
-    """Put a link where a `<` begins one whose label is text: whether it does."""
-    found = _LINK.match(pieces[at + 1])
-    if not found or not pieces[at + 2 : at + 3] or not pieces[at + 2].startswith("</a>"):
-        return False
-    label, href = pieces[at + 1][found.end() :], attributes(f"<{found[0]}").get("href")
-    pieces[at - 1] = spaced(pieces[at - 1])
-    pieces[at : at + 3] = ["", link(label, href), pieces[at + 2].removeprefix("</a>")]
-    return bool(label.strip())
+def _parted(text: str, begin: str, end: str) -> list[str]:
+    """What is outside of two marks and what is between them, in turns."""
+    first, *further = text.split(begin)
+    pieces = [first]
+    for piece in further:
+        inside, _, behind = piece.partition(end)
+        pieces += inside, behind
+    return pieces
 
 
-def _led(run: str, around: Around, *, is_cell: bool) -> tuple[str, _Place]:
+def _linked(addressed: str) -> str:
+    tag, _, label = addressed.partition(_ADDRESSED)
+    return link(label, attributes(tag).get("href"))
+
+
+def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
     """What a run means in a place, and the place that it leads to."""
-    if MAYBE_UNSEEN.search(run) or len(run) > _LONGEST_RUN:
+    before, pre, code = run.partition("<pre>")
+    if not _is_usual(run) or "<pre" in before or "</pre>" in code:
         return "", _LOST
-    steps: str | list[str | Step] = STEPS[run]
     page = Page(around)
     marks: list[str] = []
-    for step in [steps] if isinstance(steps, str) else steps:
-        mark = step if isinstance(step, str) else _mark(page, step, is_cell=is_cell)
+    found = steps(before)
+    for step in [found] if isinstance(found, str) else found:
+        mark = step if isinstance(step, str) else _mark(page, step, kind)
         if mark is None:
             return "", _LOST
-        is_cell = mark == _BEGIN_CELL or (is_cell and mark != _END_CELL)
+        kind = _BEHIND.get((kind, mark[:1]), kind)
         marks.append(mark)
-    return with_single_gaps("".join(marks)), _place(page.around, is_cell=is_cell)
+    told = with_single_gaps("".join(marks))
+    if not pre:
+        return told, _place(page.around, kind)
+    return f"{told}{_BEGIN_CODE}{pre}{code}", _place(page.around, "code") if kind == "text" else _LOST
 
 
-def _mark(page: Page, step: Step, *, is_cell: bool) -> str | None:
+def _is_usual(run: str) -> bool:
+    """Whether a run is nothing but tags that can be seen."""
+    if MAYBE_UNSEEN.search(run) or run.count("<") > _MOST_TAGS:
+        return False
+    return not "".join(TAG.split(run)[::2]).strip()
+
+
+def _led_in_code(run: str, around: Around) -> tuple[str, _Place]:
+    """The same in a block of code, up to whose end tags stay as they are."""
+    code, end, behind = run.partition("</pre>")
+    if not end:
+        return code, _place(around, "code")
+    mark, place = _led(behind, around, "text")
+    return f"{code}{end}{_END_CODE}{mark}", place
+
+
+def _mark(page: Page, step: Step, kind: _Kind) -> str | None:
     """What a tag means; None if it needs to know what is said around it."""
-    if step.handler in _LISTS or (step.handler in _TABLES and not is_cell):
+    if (step.handler in _LISTS and kind in {"text", "cell"}) or (step.handler in _TABLES and kind == "text"):
         return step.handler(page, step.tag)
-    if step.handler is Page.begin_cell and not is_cell:
+    if step.handler is Page.begin_cell and kind == "text":
         return _BEGIN_CELL
-    if step.handler is Page.end_cell and is_cell:
+    if step.handler is Page.end_cell and kind == "cell":
         page.columns += 1
         return _END_CELL
+    if step.handler is Page.begin_link and kind in {"text", "cell"}:
+        return f"{_BEGIN_LINK}{step.tag}{_ADDRESSED}"
+    if step.handler is Page.end_link and kind in {"link", "link in a cell"}:
+        return _END_LINK
     return None
 
 
-def _place(around: Around, *, is_cell: bool) -> _Place:
-    key = around, is_cell
+def _place(around: Around, kind: _Kind) -> _Place:
+    key = around, kind
     if key not in _PLACES:
         if len(_PLACES) >= _MOST_PLACES or len(around.lists) > _DEEPEST_LIST:
             return _LOST
-        _PLACES[key] = _Place(around, is_cell=is_cell)
+        _PLACES[key] = _Place(around, kind)
     return _PLACES[key]

@@ -7,10 +7,10 @@ instead. So nothing can be lost here, and both ways make the same messages of th
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from agent_journal import ids, times
 from agent_journal.jsonstream import Shape
@@ -24,20 +24,23 @@ from agent_journal.readers.gemini_takeout.signs import SOURCE, is_brand, is_said
 class Answer(Struct, forbid_unknown_fields=True, gc=False):
     """An answer."""
 
-    html: Annotated[str, Meta(min_length=1)]
+    html: str
 
 
 class UsualRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
-    """A prompt and its answer; the fields are called as records call them."""
+    """What logs have, in the order and by the names that they have: a prompt, its files and its answer."""
 
     header: str
     title: str
     titleUrl: str | UnsetType = UNSET  # noqa: N815 (as it is written)
+    subtitles: list[dict[str, Any]] | UnsetType = UNSET
     time: str
+    imageFile: str | UnsetType = UNSET  # noqa: N815
     products: list[str]
     details: list[dict[str, Any]] | UnsetType = UNSET
     activityControls: list[str] | UnsetType = UNSET  # noqa: N815
-    safeHtmlItem: Annotated[list[Answer], Meta(min_length=1, max_length=1)]  # noqa: N815
+    safeHtmlItem: list[Answer] | UnsetType = UNSET  # noqa: N815
+    attachedFiles: list[str] | UnsetType = UNSET  # noqa: N815
 
 
 SHAPE = Shape(UsualRecord)
@@ -49,32 +52,54 @@ _OVERHEAD = 300
 def as_record(record: UsualRecord) -> dict[str, Any]:
     """The record as it is written."""
     written = {name: value for name, value in msgspec.structs.asdict(record).items() if value is not UNSET}
-    return {**written, "safeHtmlItem": [{"html": record.safeHtmlItem[0].html}]}
+    if record.safeHtmlItem is not UNSET:
+        written["safeHtmlItem"] = [{"html": answer.html} for answer in record.safeHtmlItem]
+    return written
 
 
 def size(record: UsualRecord) -> int:
     """About how long a record is as JSON."""
-    return _OVERHEAD + len(record.title) + len(record.safeHtmlItem[0].html)
+    answers = record.safeHtmlItem or ()
+    return _OVERHEAD + len(record.title) + sum([len(answer.html) for answer in answers])
 
 
 def exchange(record: UsualRecord) -> tuple[Message, Message] | None:
     """The messages of a record; None if there is anything about it that is to be looked at with care."""
-    language, html, details = _language(record.header), record.safeHtmlItem[0].html, record.details
-    if language is None or not times.is_moment(record.time) or (details and any(map(is_said, details))):
+    language, answers, details = _language(record.header), record.safeHtmlItem, record.details
+    if language is None or not answers or len(answers) > 1 or not times.is_moment(record.time):
         return None
+    if (
+        record.subtitles
+        or record.attachedFiles
+        or record.imageFile
+        or (details and any(map(is_said, details)))
+    ):
+        return None
+    html = answers[0].html
     verb, prompt = words.taken_apart(record.title, language, has_answer=True)
     text, images = readable(html)
-    if not prompt or images or is_cut(html, text):
+    if not html or not prompt or images or is_cut(html, text):
         return None
-    rest = as_record(record)
-    del rest["time"], rest["title"]
-    native = rest.pop("safeHtmlItem")
-    if verb:
-        rest["title"] = verb
     return (
-        _message(record, "user", [Text(text=prompt)], None, rest),
-        _message(record, "assistant", [Text(text=text)], native, {}),
+        _message(record, "user", [Text(text=prompt)], None, _rest(record, verb)),
+        _message(record, "assistant", [Text(text=text)], [{"html": html}], {}),
     )
+
+
+def _rest(record: UsualRecord, verb: str) -> Bag:
+    """What a record says beside its exchange."""
+    rest: Bag = {
+        "header": record.header,
+        "titleUrl": record.titleUrl,
+        "subtitles": record.subtitles,
+        "imageFile": record.imageFile,
+        "products": record.products,
+        "details": record.details,
+        "activityControls": record.activityControls,
+        "attachedFiles": record.attachedFiles,
+        "title": verb or UNSET,
+    }
+    return {name: value for name, value in rest.items() if value is not UNSET}
 
 
 def _message(record: UsualRecord, role: Role, parts: list[Part], native: Any, rest: Bag) -> Message:
