@@ -66,6 +66,18 @@ HELPER = chat(
     message("h1", "assistant", text("spoons are clean")),
     link={"conversation_id": "kettle", "relation": "subagent", "message_id": "m2"},
 )
+WASHER = chat(
+    "kettle/washer",
+    message("w1", "assistant", text("cups are clean")),
+    link={"conversation_id": "kettle", "relation": "subagent", "call_id": "1"},
+    title="Cups",
+)
+BILL = chat(
+    "bill",
+    message("b1", "user", text("what is it?")),
+    message("b2", "assistant", text("ta"), parent="b1", model="brew-1", usage={"input": 1000, "output": 100}),
+    message("b3", "assistant", text("ta"), parent="b2", model="new-1", usage={"input": 1000, "output": 100}),
+)
 CAKE = chat("cake", message("c1", "user", text("bake a cake with lemon")), title="Cake", cwd="/home/ana/cake")
 PICTURE = chat(
     "picture",
@@ -381,6 +393,43 @@ def test_images_of_an_export_are_found_by_its_own_names(tmp_path: Path) -> None:
         ]
 
     assert base64.b64encode((case / "file-Harbour01-harbour.png").read_bytes()).decode() in filled
+
+
+def journal_of(*chats: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A journal that holds nothing else, which is the one that is used."""
+    (folder / "tea.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in chats), encoding="utf-8")
+    settled = config.load(folder / "other", {})
+    journal.import_files(settled, [Found(str(folder / "tea.jsonl"))], lambda _: None)
+    monkeypatch.setenv("AJ_HOME", str(settled.home))
+    return settled.home
+
+
+@pytest.mark.parametrize("target", ["html", "markdown"])
+def test_subagents_are_linked_where_they_were_started(
+    target: str, export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal_of(KETTLE, HELPER, WASHER, folder=tmp_path, monkeypatch=monkeypatch)
+    assert 0 == export("kettle", "-t", target, "-o", f"{tmp_path}/pages/").code
+    pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "pages" / "conversations").iterdir()]
+    (page,) = [page for page in pages if "boil the kettle" in page]
+    at_the_call = page.partition("cups")[2].partition("it boils")[0]
+
+    assert "Cups" in at_the_call
+    assert {"helper", "washer"} == {*re.findall("kettle-(helper|washer)", at_the_call)}
+
+
+def test_list_prices_are_told_in_pages(
+    export: Export, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What has no price is not passed over."""
+    home = journal_of(BILL, folder=tmp_path, monkeypatch=monkeypatch)
+    (home / "config.toml").write_text("[prices.brew-1]\ninput = 10\noutput = 100\n", encoding="utf-8")
+    page = export("bill", "-t", "html").out.decode()
+
+    assert "list price of the API: $0.02, 1 answer without" in page
+    assert ["1,000 in, 100 out, list price $0.02", "1,000 in, 100 out"] == re.findall(
+        'class="cost">(.*?)<', page
+    )
 
 
 def test_two_of_the_same_id_are_two_files(tmp_path: Path) -> None:

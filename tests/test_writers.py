@@ -16,11 +16,13 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent_journal import writers
 from agent_journal.files import ZipBundle
-from agent_journal.model import Conversation, Event, Item, Memory, Message
+from agent_journal.model import Conversation, Event, Item, Memory, Message, Text
 from agent_journal.notes import Note, Notes
+from agent_journal.redact import RECORDED
 from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves
@@ -208,10 +210,31 @@ def test_nothing_is_valid_too(name: str) -> None:
 
 @every_writer
 def test_a_conversation_with_nothing_in_it(name: str) -> None:
-    data, _ = written(name, [Conversation(id="", source="")])
+    data, notes = written(name, [Conversation(id="", source="")])
 
-    assert data
+    assert data or ["1 × branch on which the model says nothing"] == [note.detail for note in notes]
     assert [] == errors_of(name, data)
+
+
+@every_writer
+@pytest.mark.parametrize(
+    "item",
+    [
+        Conversation(id="c", source="kitchen", extra={RECORDED: {"aws-access-key": 2}}),
+        Memory(id="m", source="kitchen", kind="note", text="It.", extra={RECORDED: {"aws-access-key": 2}}),
+    ],
+    ids=["conversation", "memory"],
+)
+def test_what_was_redacted_is_told_or_noted(name: str, item: Item) -> None:
+    message = Message(id="1", role="user", parts=[Text(text="It is here.")])
+    items = [replace(item, timeline=[message]) if isinstance(item, Conversation) else item]
+    data, notes = written(name, items)
+    files = files_in(data, is_bundle=True).values() if data.startswith(b"PK") else [data]
+    files = [training.parquet_rows(data)] if name == "parquet" else files
+    is_told = any(b"aws-access-key" in file for file in files)
+    is_left_out = isinstance(item, Memory) and any("a memory is no" in note.detail for note in notes)
+
+    assert is_told or is_left_out or any("2 × aws-access-key" in note.detail for note in notes)
 
 
 @every_writer
@@ -222,11 +245,13 @@ def test_items_are_taken_one_by_one(name: str) -> None:
         pytest.skip("a document is written as a whole")
     out = io.BytesIO()
     sizes: list[int] = []
+    asked = Message(id="q", role="user", parts=[Text(text="Is it?")])
+    answered = Message(id="a", role="assistant", parent_id="q", parts=[Text(text="It is.")])
 
     def watched() -> Iterable[Item]:
         for number in range(3):
             sizes.append(out.tell())
-            yield Conversation(id=f"c{number}", source="kitchen")
+            yield Conversation(id=f"c{number}", source="kitchen", timeline=[asked, answered])
 
     with closing(ZipBundle(out) if layout == "bundle" else out) as target:
         writers.get(name).write(watched(), target, Run(note=Notes(), started_at="", program="p/1"))
@@ -244,8 +269,9 @@ def test_deeply_nested_values(name: str) -> None:
     """As deep as they can be read."""
     depth = 900
     nested = msgspec.json.decode(b"[" * depth + b"]" * depth)
-    message = Message(id="1", role="user", extra={"deep": nested}, native=nested)
-    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
+    message = Message(id="1", role="user", parts=[Text(text="Is it?")], extra={"deep": nested}, native=nested)
+    answered = Message(id="2", role="assistant", parent_id="1", parts=[Text(text="It is.")])
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message, answered])])
 
     assert data
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,8 @@ def openai_errors(data: bytes) -> list[str]:
 def _openai_line(line: dict[str, Any]) -> Iterator[str]:
     if not set(line) <= {"messages", "tools"}:
         yield "unknown key"
+    if all(message["role"] != "assistant" for message in line["messages"]):
+        yield "nothing to be learned"
     waiting: set[str] = set()
     for message in line["messages"]:
         yield from _openai_message(message)
@@ -81,22 +84,33 @@ def _sharegpt_line(line: dict[str, Any]) -> Iterator[str]:
     if not {"id", "conversations"} <= set(line) <= {"id", "conversations", "system", "tools"}:
         yield "keys"
     json.loads(line.get("tools", "[]"))
-    before = ""
-    for turn in line["conversations"]:
-        speaker, value = turn["from"], turn["value"]
-        if speaker not in {"human", "gpt", "system", "function_call", "observation"}:
-            yield f"{speaker} says something"
-        if not isinstance(value, str):
-            yield "no text"
-        if speaker == "function_call":
-            calls = json.loads(value)
-            if not all(
-                {"name", "arguments"} == set(one) for one in (calls if isinstance(calls, list) else [calls])
-            ):
-                yield "no call"
-        if speaker == "observation" and before != "function_call":
+    turns = line["conversations"]
+    if not turns:
+        yield "nothing to be learned"
+    speakers = [turn["from"] for turn in turns]
+    if len(turns) % 2:
+        yield "nobody answers at the end"
+    for place, speaker in enumerate(speakers):
+        if speaker not in (("human", "observation"), ("gpt", "function_call"))[place % 2]:
+            yield f"it is not the turn of {speaker}"
+        if speaker == "observation" and (not place or speakers[place - 1] != "function_call"):
             yield "an observation of nothing"
-        before = speaker
+    for turn in turns:
+        if not isinstance(turn["value"], str):
+            yield "no text"
+        if turn["from"] == "function_call":
+            calls = sharegpt_calls(turn["value"])
+            if not all({"name", "arguments"} == set(one) for one in calls):
+                yield "no call"
+
+
+def sharegpt_calls(value: str) -> list[Any]:
+    """The calls of a turn as LLaMA-Factory finds them: between marks, or behind what was thought."""
+    marked = re.search("<tool_call>(.*?)</tool_call>", value, re.DOTALL)
+    calls = json.loads(
+        marked[1] if marked else re.sub("<think>.*?</think>", "", value, count=1, flags=re.DOTALL)
+    )
+    return calls if isinstance(calls, list) else [calls]
 
 
 def parquet_rows(data: bytes) -> bytes:

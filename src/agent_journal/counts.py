@@ -34,6 +34,11 @@ def odd_counts(conversation: Conversation) -> Iterator[tuple[str, str]]:
             yield entry.id, ", ".join(dict.fromkeys(odd))
 
 
+def is_possible(usage: Usage) -> bool:
+    """Whether all of its counts can be true."""
+    return next(_mapped(usage), None) is None
+
+
 def _mapped(usage: Usage) -> Iterator[str]:
     for name in COUNTS:
         value = getattr(usage, name)

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
-from agent_journal import transforms
+from agent_journal import readers, transforms
 from agent_journal.errors import AgentJournalError, NoSuchMessage
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
+from agent_journal.usage.prices import Prices
 from agent_journal.writers import Kin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.archive.store import Filter, Listed
+    from agent_journal.config import Config
     from agent_journal.journal import Journal
-    from agent_journal.model import Relation
+    from agent_journal.model import Message, Relation
     from agent_journal.writers import Run
 
 Kept = TypeVar("Kept", Conversation, Memory)
@@ -39,6 +41,25 @@ class Shape(Struct, frozen=True, kw_only=True):
     """Whether messages have the source's own form too."""
     media: bool = False
     """Whether images and files that are kept become part of it."""
+
+
+class ListPrices:
+    """What the APIs of vendors would have asked, by the prices that they publish or that a person settled."""
+
+    def __init__(self, config: Config) -> None:
+        self._prices = Prices(config)
+        self._sums_requests: dict[str, bool] = {}
+
+    def of_answer(self, source: str, answer: Message) -> float | None:
+        """In US dollars; None if that is not known."""
+        if source not in self._sums_requests:
+            info = readers.info(source)
+            self._sums_requests[source] = info is not None and info.sums_requests
+        return self._prices.of_answer(answer, sums_requests=self._sums_requests[source])
+
+    def keep(self) -> None:
+        """Keep what was looked up for the next time."""
+        self._prices.keep()
 
 
 def found(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
@@ -105,9 +126,20 @@ def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
     return item if shape.secrets else transforms.redacted(item, run.note, personal=shape.personal)
 
 
+def _kin(journal: Journal, child: Listed, relation: Relation) -> Kin:
+    link = journal.link(child) if relation == "subagent" else None
+    return Kin(
+        id=child.id,
+        relation=relation,
+        title=child.title,
+        call_id=link.call_id if link else None,
+        message_id=link.message_id if link else None,
+    )
+
+
 def _tell_children(journal: Journal, listed: Listed, keys: set[int], run: Run) -> None:
     kin = tuple(
-        Kin(id=child.id, relation=cast("Relation", child.relation), title=child.title)
+        _kin(journal, child, cast("Relation", child.relation))
         for child in (journal.children(listed) if listed.children else ())
         if child.key in keys and child.relation is not None
     )

@@ -22,11 +22,9 @@ def speaks(entry: Entry) -> bool:
 
 def is_answer(entry: Entry) -> bool:
     """Whether it is made of tool results alone."""
-    return (
-        isinstance(entry, Message)
-        and bool(entry.parts)
-        and all(isinstance(part, ToolResult) for part in entry.parts)
-    )
+    if not isinstance(entry, Message) or not entry.parts or not isinstance(entry.parts[0], ToolResult):
+        return False
+    return all(isinstance(part, ToolResult) for part in entry.parts)
 
 
 def others(conversation: Conversation, path: Iterable[Entry]) -> dict[str | None, list[str]]:

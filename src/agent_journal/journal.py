@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
-    from agent_journal.model import Conversation, Media, Memory
+    from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
     from agent_journal.searching import Answer, Mode, Searching
@@ -301,6 +301,10 @@ class Journal(Closing):
     def children(self, listed: Listed) -> list[Listed]:
         """Conversations that came out of one."""
         return self._archive.store.children(listed.key)
+
+    def link(self, listed: Listed) -> Link | None:
+        """Where a conversation came from, and from which place in it."""
+        return self._archive.store.link(listed.key)
 
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """A conversation that was listed; with `media` it has the images and files that are kept for it."""

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.writers import Bundle, Images, PageWriter, Run, Theme, Writer
+    from agent_journal.writers import Bundle, Images, ListPrice, PageWriter, Run, Theme, Writer
 
 
-def new_run(notes: Notes, *, theme: Theme = "auto", images: Images = "auto") -> Run:
+def new_run(
+    notes: Notes,
+    *,
+    theme: Theme = "auto",
+    images: Images = "auto",
+    list_price: ListPrice = writers.no_list_price,
+) -> Run:
     """What writers may know about this run; SOURCE_DATE_EPOCH fixes its time."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
@@ -36,6 +42,7 @@ def new_run(notes: Notes, *, theme: Theme = "auto", images: Images = "auto") -> 
         theme=theme,
         images=images,
         children={},
+        list_price=list_price,
     )
 
 

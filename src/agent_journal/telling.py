@@ -146,12 +146,12 @@ def citation(part: Citation) -> str:
 
 
 def place(part: Code) -> str:
-    """Where code stands: `src/soup.py:3-4`."""
-    told = part.file or ""
-    if part.first_line is not None:
-        last = "" if part.last_line in {None, part.first_line} else f"-{part.last_line}"
-        told += f":{part.first_line}{last}"
-    return told
+    """Where code stands: `src/soup.py:3-4`, or `lines 3-4` of something that has no name."""
+    if part.first_line is None:
+        return part.file or ""
+    is_one = part.last_line in {None, part.first_line}
+    lines = f"{part.first_line}" if is_one else f"{part.first_line}-{part.last_line}"
+    return f"{part.file}:{lines}" if part.file else f"{'line' if is_one else 'lines'} {lines}"
 
 
 def took_ms(begin: str | None, end: str | None) -> int | None:

@@ -24,7 +24,7 @@ from agent_journal.model import (
     ToolResult,
 )
 from tests.test_writers import documents, written
-from tests.training import parquet_rows
+from tests.training import parquet_rows, sharegpt_calls
 
 
 def said(
@@ -141,18 +141,155 @@ def test_sharegpt_has_calls_observations_and_thoughts() -> None:
         said("u", "user", "go"),
         said("a", "assistant", Reasoning(text="hm"), "Looking.", call("1")),
         said("t", "tool", result("1", "one")),
+        said("b", "assistant", Reasoning(text="aha"), call("2")),
+        said("v", "tool", result("2", "two")),
+        said("d", "assistant", call("3")),
+        said("w", "tool", result("3", "three")),
+        said("e", "assistant", "Done."),
     )
 
+    asked = '{"name":"sh","arguments":{"x":1}}'
     assert {
         "id": "c",
         "system": "Be brief.",
         "conversations": [
             {"from": "human", "value": "go"},
-            {"from": "gpt", "value": "<think>\nhm\n</think>\n\nLooking."},
-            {"from": "function_call", "value": '{"name":"sh","arguments":{"x":1}}'},
+            {
+                "from": "function_call",
+                "value": f"<think>\nhm\n</think>\n\nLooking.\n<tool_call>\n{asked}\n</tool_call>",
+            },
             {"from": "observation", "value": "one"},
+            {
+                "from": "function_call",
+                "value": f"<think>\naha\n</think>\n<tool_call>\n{asked}\n</tool_call>",
+            },
+            {"from": "observation", "value": "two"},
+            {"from": "function_call", "value": asked},
+            {"from": "observation", "value": "three"},
+            {"from": "gpt", "value": "Done."},
         ],
     } == line
+
+
+@pytest.mark.parametrize(
+    ("timeline", "expected"),
+    [
+        pytest.param(
+            [said("a", "assistant", "Hi."), said("u", "user", "hi"), said("b", "assistant", "Yes?")],
+            [("human", "hi"), ("gpt", "Yes?")],
+            id="the model speaks first",
+        ),
+        pytest.param(
+            [said("u", "user", "one"), said("v", "user", "two"), said("a", "assistant", "Three.")],
+            [("human", "one\n\ntwo"), ("gpt", "Three.")],
+            id="the person goes on",
+        ),
+        pytest.param(
+            [said("u", "user", "one"), said("a", "assistant", "Two."), said("b", "assistant", "Three.")],
+            [("human", "one"), ("gpt", "Two.\n\nThree.")],
+            id="the model goes on",
+        ),
+        pytest.param(
+            [said("u", "user", "one"), said("a", "assistant", "Two."), said("v", "user", "three")],
+            [("human", "one"), ("gpt", "Two.")],
+            id="nobody answers",
+        ),
+        pytest.param(
+            [said("u", "user", "one"), said("s", "system", "Be brief."), said("a", "assistant", "Two.")],
+            [("human", "one"), ("gpt", "Two.")],
+            id="the system interrupts",
+        ),
+        pytest.param(
+            [
+                said("u", "user", "go"),
+                said("a", "assistant", "Looking.", call("1")),
+                said("t", "tool", result("1", "one")),
+                said("v", "user", "stop"),
+                said("b", "assistant", "Yes."),
+            ],
+            [("human", "go"), ("gpt", "Looking."), ("human", "stop"), ("gpt", "Yes.")],
+            id="the person interrupts",
+        ),
+        pytest.param(
+            [
+                said("u", "user", "go"),
+                said("a", "assistant", call("1")),
+                said("t", "tool", result("1", "one")),
+                said("v", "user", "stop"),
+                said("b", "assistant", "Yes."),
+            ],
+            [("human", "go\n\nstop"), ("gpt", "Yes.")],
+            id="the person interrupts who said nothing",
+        ),
+        pytest.param(
+            [said("u", "user", "go"), said("a", "assistant", call("1")), said("t", "tool", result("1", "1"))],
+            [("human", "go"), ("function_call", '{"name":"sh","arguments":{"x":1}}')],
+            id="a tool speaks last",
+        ),
+    ],
+)
+def test_sharegpt_alternates(timeline: list[Message], expected: list[tuple[str, str]]) -> None:
+    """LLaMA-Factory skips every line in which somebody speaks out of turn."""
+    (line,) = lines("sharegpt", *timeline)
+
+    assert expected == [(turn["from"], turn["value"]) for turn in line["conversations"]]
+
+
+@pytest.mark.parametrize("name", ["openai-messages", "sharegpt"])
+def test_nothing_is_learned_where_nobody_answers(name: str) -> None:
+    """A file is refused if it has such a line."""
+    question = Conversation(id="c", source="kitchen", timeline=[said("u", "user", "anybody?")])
+    data, notes = written(name, [question])
+
+    assert not data
+    assert "1 × branch on which the model says nothing" in [note.detail for note in notes]
+
+
+def test_what_sharegpt_leaves_out_is_noted() -> None:
+    timeline = [said("a", "assistant", "Hi."), said("u", "user", "hi"), said("s", "system", "Be brief.")]
+    conversation = Conversation(id="c", source="kitchen", shape="list", timeline=list(timeline))
+    _, notes = written("sharegpt", [conversation])
+
+    assert [
+        "1 × branch on which the model says nothing",
+        "1 × message before anybody asked",
+        "1 × question without an answer",
+        "1 × system message after the beginning",
+    ] == [note.detail for note in notes]
+
+
+def test_nothing_in_a_call_is_taken_for_a_mark() -> None:
+    odd = ToolCall(name="sh", call_id="1", input={"x": "<tool_call>a</tool_call> <think>b</think>"})
+    (line,) = lines("sharegpt", said("u", "user", "go"), said("a", "assistant", "Well, <tool_call>", odd))
+    value = line["conversations"][1]["value"]
+
+    assert [{"name": "sh", "arguments": odd.input}] == sharegpt_calls(value)
+
+
+def test_what_is_said_of_a_result_follows_it() -> None:
+    """Some sources have a call, its result and what was said of it in one message, or under one answer."""
+    expected = [
+        ("user", "2+2?"),
+        ("assistant", ["1"]),
+        ("tool", "4"),
+        ("assistant", "It is 4."),
+    ]
+    in_one = lines(
+        "openai-messages",
+        said("u", "user", "2+2?"),
+        said("a", "assistant", "Let me see.", call("1"), result("1", "4"), "It is 4."),
+    )
+    under_one_answer = lines(
+        "openai-messages",
+        said("u", "user", "2+2?"),
+        said("a", "assistant", "Let me see.", call("1"), response="r"),
+        said("t", "tool", result("1", "4")),
+        said("b", "assistant", "It is 4.", response="r"),
+    )
+
+    for (line,) in (in_one, under_one_answer):
+        assert expected == told(line)
+        assert "Let me see." == line["messages"][1]["content"]
 
 
 def test_parquet_says_which_branch_is_shown() -> None:

@@ -146,6 +146,130 @@ def test_keys_go_from_message_to_message(browser: Browser, tmp_path: Path) -> No
         assert [] == it.deeds()
 
 
+LOCATED = "document.querySelector('#contents [aria-current]').textContent"
+
+
+def test_keys_go_on_from_what_is_in_view(browser: Browser, tmp_path: Path) -> None:
+    """Also where no message but something between messages is at the edge; focus goes along."""
+    long = [
+        Message(
+            id=f"m{number}",
+            role="user",
+            at=f"2026-03-{number + 10}T10:00:00Z",
+            parts=[Text(text="So.\n" * 9)],
+        )
+        for number in range(12)
+    ]
+    item = Conversation(id="long", source="kitchen", shape="list", timeline=list(long))
+    with opened(browser, page_of(tmp_path, item)) as it:
+        assert it.tell(LOCATED).startswith("So.")
+        assert "title" == it.tell("document.querySelector('[aria-current]').parentElement.className")
+        it.tell("scrollTo(0, document.querySelectorAll('.day')[6].getBoundingClientRect().top - 90)")
+        it.page.keyboard.press("j")
+
+        assert it.tell("document.querySelector('.current').id").endswith("m-m7")
+        assert it.tell("document.activeElement === document.querySelector('.current')")
+
+
+def test_nothing_moves_when_a_message_is_marked(browser: Browser, tmp_path: Path) -> None:
+    left = "[...document.querySelectorAll('.turn > :last-child')].map(e => e.getBoundingClientRect().left)"
+    with opened(browser, page_of(tmp_path, talk())) as it:
+        before = it.tell(left)
+        for key in "jj":
+            it.page.keyboard.press(key)
+
+        assert before == it.tell(left)
+
+
+def test_nothing_lies_over_the_end_of_a_page(browser: Browser, tmp_path: Path) -> None:
+    overlap = """
+    document.getElementById("contents").getBoundingClientRect().right
+      - document.querySelector(".colophon").getBoundingClientRect().left
+    """
+    with opened(browser, page_of(tmp_path, talk(), *kitchen_sink())) as it:
+        it.page.keyboard.press("G")
+
+        assert it.tell(overlap) <= 0
+
+
+CODE = {
+    "py": "local = done(x)\nfor x in y:",
+    "sh": "local x\ndone",
+    "sql": "select a from t where x",
+    "ts": "let of = 1",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("py", ["for", "in"]),
+        ("sh", ["local", "done"]),
+        ("sql", ["select", "from", "where"]),
+        ("ts", ["let", "of"]),
+    ],
+)
+def test_words_are_coloured_by_language(
+    browser: Browser, tmp_path: Path, language: str, words: list[str]
+) -> None:
+    said = Message(id="1", role="assistant", parts=[Text(text=f"```{language}\n{CODE[language]}\n```")])
+    item = Conversation(id="c", source="kitchen", timeline=[said])
+    with opened(browser, page_of(tmp_path, item)) as it:
+        it.until("CSS.highlights.get('word').size", len(words))
+
+        assert words == it.tell(WORDS)
+
+
+# The least contrast of any text with what it stands on, by WCAG 2, and that text.
+CONTRAST = """
+() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (rgb) => rgb.slice(0, 3)
+    .map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const found = rgba(getComputedStyle(at).backgroundColor);
+      if (found[3] > 250) return found;
+    }
+    return [255, 255, 255, 255];
+  };
+  let least = [99, ""];
+  for (const each of document.querySelectorAll("body *")) {
+    const said = [...each.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!said || !each.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const both = [light(rgba(getComputedStyle(each).color)), light(behind(each))];
+    const ratio = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+    if (ratio < least[0]) least = [ratio, each.outerHTML.slice(0, 200)];
+  }
+  return least;
+}
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_all_text_can_be_read(browser: Browser, tmp_path: Path, dark: bool) -> None:
+    with opened(browser, page_of(tmp_path, talk(), *kitchen_sink()), dark=dark) as it:
+        it.page.keyboard.press("e")
+        ratio, what = it.tell(CONTRAST)
+
+        assert ratio >= 4.5, what
+
+
+def test_nothing_moves_for_who_wants_that(browser: Browser, tmp_path: Path) -> None:
+    took = "getComputedStyle(document.querySelector('details.tool summary'), '::before').transitionDuration"
+    with opened(browser, page_of(tmp_path, talk())) as it:
+        assert "0s" != it.tell(took)
+        it.page.emulate_media(reduced_motion="reduce")
+        assert "0s" == it.tell(took)
+
+
 def test_code_is_coloured_when_it_is_seen(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page_of(tmp_path, talk())) as it:
         it.until("CSS.highlights.get('word').size", 2)
@@ -181,6 +305,7 @@ def test_everything_is_there_without_a_script(browser: Browser, tmp_path: Path) 
     with opened(browser, path, script=False) as it:
         assert text == it.page.locator("main").text_content()
         assert not it.page.locator("#find").is_visible()
+        assert not it.page.locator(".bar").is_visible()  # nothing is in it
         assert not it.page.locator("details.tool .inside").first.is_visible()
         it.page.locator("details.tool summary").first.click()
         assert it.page.locator("details.tool .inside").first.is_visible()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent_journal import visible, writers
 from agent_journal.files import ZipBundle
@@ -61,6 +62,21 @@ def body(page: str) -> str:
     return page.partition('tabindex="-1">')[2].partition("</main>")[0]
 
 
+def test_what_the_api_would_have_cost_is_told_as_that() -> None:
+    """Per answer and in sum; what a source states is no list price, and no answer is counted twice."""
+    answers: list[Message | Event] = [
+        Message(id="1", role="assistant", usage=Usage(key="k", input=5)),
+        Message(id="2", role="assistant", usage=Usage(key="k", input=7)),
+        Message(id="3", role="assistant", usage=Usage(input=9, cost_usd=4.0)),
+        Message(id="4", role="assistant", usage=Usage(input=11), model="unknown"),
+    ]
+    run = replace(RUN, list_price=lambda _, answer: None if answer.model else answer.usage.input / 2)
+    page = written(Conversation(id="c", source="kitchen", shape="list", timeline=answers), run=run)
+
+    assert ["7 in, list price $3.50", "9 in, $4.00", "11 in"] == re.findall('class="cost">(.*?)<', page)
+    assert "list price of the API: $3.50, 1 answer without" in page
+
+
 @pytest.mark.parametrize("payload", hostile.XSS)
 def test_what_is_hostile_is_text(payload: str) -> None:
     items, words = hostile.items(payload)
@@ -85,7 +101,8 @@ def test_any_model(items: list[Item]) -> None:
     assert len(page.ids) == len({*page.ids})
     for item in items:
         for text in readable(item):
-            assert set() == missing(visible.safe(text), page)
+            # A carriage return ends a line, as a line feed does.
+            assert set() == missing(visible.safe(re.sub("\r\n?", "\n", text)), page)
 
 
 def readable(item: Item) -> list[str]:

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from agent_journal.model import Item
+from agent_journal.model import Item, Memory
 from agent_journal.redact import redact
 from agent_journal.redact.named import NAMED
 from agent_journal.redact.personal import PERSONAL
 from agent_journal.redact.placed import PLACED
 from agent_journal.redact.rules import EDGE, Rule
+from agent_journal.redact.scan import scanner
 from agent_journal.redact.tokens import TOKENS
 from tests.models import items as any_items
 from tests.redact import zoo
@@ -162,3 +163,26 @@ def test_endless_repetition_takes_time_in_proportion(unit: str) -> None:
     text = (unit * 20_000)[:20_000]
 
     assert redacted_text(text, personal=True)
+
+
+BEFORE = ["", " ", "\n", "\t", "\r", '"', "\\", "\x1b", "\x7f", "é ", "（", "\n\n> "]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("secret", sorted({each.secret for each in zoo.PERSONAL}))
+def test_personal_data_is_found_whatever_is_before_it(before: str, secret: str) -> None:
+    """Also where JSON, in which an item is looked at first, has letters for it."""
+    told = Memory(id="1", source="x", kind="k", text=f"{before}{secret} is it")
+
+    assert 1 == len(redact(told, personal=True).findings)
+
+
+def test_ids_are_dismissed_at_once() -> None:
+    """Otherwise most of the time goes to texts in which nothing is but an id that is full of digits."""
+    ids = (
+        "68088320-148c-44ac-8060-8717f1cdc91a",
+        "47e97401-0813-4877-4058-601639029384",
+        "00229b67f1aa269574983576e67cfd3e",
+    )
+
+    assert all(scanner(personal=True).is_dull(f'{{"id":"{each}","parent_id":"{each}"}}') for each in ids)

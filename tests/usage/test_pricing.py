@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal import pricing
+from agent_journal import config, pricing
 from agent_journal.archive.sqlite.schema import SIZES
-from agent_journal.model import Usage
+from agent_journal.model import Message, Usage
 from agent_journal.pricing import Offer, Rates, calculate_cost, rates_at
 from agent_journal.pricing.catalog import Catalog
+from agent_journal.usage.prices import Prices
 
 # Document 000's table.
 PRICING = {
@@ -174,3 +175,33 @@ def test_looking_at_prices_imports_nothing_slow() -> None:
     assert pricing.__name__ in sys.modules
     text = Path(pricing.__file__).read_text(encoding="utf-8")
     assert "genai" not in text
+
+
+def test_what_an_answer_would_have_cost(tmp_path: Path) -> None:
+    """Nothing is said of what a source only estimates, of what cannot be true, and of unknown models."""
+    (tmp_path / "config.toml").write_text("[prices.m]\ninput = 2\noutput = 10\n", encoding="utf-8")
+    prices = Prices(config.load(tmp_path, {}))
+
+    def price(model: str | None, usage: Usage | None) -> float | None:
+        return prices.of_answer(Message(id="1", role="assistant", model=model, usage=usage))
+
+    assert 0.7 == price("m", Usage(input=100_000, output=50_000))
+    assert price("m", None) is None
+    assert price("m", Usage()) is None
+    assert price("m", Usage(total=5)) is None
+    assert price("m", Usage(input=-5, output=1)) is None
+    assert price("m", Usage(input=5, estimated=True)) is None
+    assert price("who-knows", Usage(input=5)) is None
+    assert price(None, Usage(input=5)) is None
+
+
+def test_a_large_prompt_has_a_price_of_its_own(tmp_path: Path) -> None:
+    prices = Prices(config.load(tmp_path, {}))
+    small, large = Usage(input=100_000), Usage(input=100_000, cache_read=300_000)
+
+    def price(usage: Usage, *, sums_requests: bool = False) -> float:
+        answer = Message(id="1", role="assistant", model="gemini-2.5-pro", usage=usage)
+        return prices.of_answer(answer, sums_requests=sums_requests) or 0.0
+
+    assert price(small) == price(small, sums_requests=True)
+    assert price(large) > price(large, sums_requests=True)

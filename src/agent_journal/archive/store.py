@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.rows import Block, Row
     from agent_journal.archive.vault import Place
-    from agent_journal.model import Conversation, Event, Memory, Message
+    from agent_journal.model import Conversation, Event, Link, Memory, Message
 
 
 class Status:
@@ -336,6 +336,9 @@ class Store(Catalog, Protocol):
 
     def conversation(self, key: int) -> Conversation:
         """A conversation with its timeline, as it was read (but for `native`)."""
+
+    def link(self, key: int) -> Link | None:
+        """Where a conversation came from; its timeline is not read."""
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
         """The current entries of a conversation with their keys, in order."""

@@ -17,6 +17,7 @@ from agent_journal.cli.convert import named_parts
 from agent_journal.exporting import Shape
 from agent_journal.journal import Journal
 from agent_journal.notes import Kind, Notes
+from agent_journal.redact import RECORDED
 from agent_journal.terminal import data_out, out, progress, say, show_json
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def command(
         chosen = _chosen(journal, names, query, asked, limit, everything=everything)
         if not everything and (subagents if subagents is not None else _is_several(path) or not names):
             chosen = exporting.with_subagents(journal, chosen)
-        export = _Export(journal, writer, path, all_notes=all_notes)
+        export = _Export(journal, writer, path, settled, all_notes=all_notes)
         colours = theme or settled.export.html_theme
         written = export.write(chosen, shape, theme=colours, images=images, memories=everything)
     if not written:
@@ -188,8 +189,11 @@ def _chosen(
 class _Export:
     """One run: what was written so far, and what was odd."""
 
-    def __init__(self, journal: Journal, writer: Writer, path: str | None, *, all_notes: bool) -> None:
+    def __init__(
+        self, journal: Journal, writer: Writer, path: str | None, settled: Config, *, all_notes: bool
+    ) -> None:
         self._journal = journal
+        self._settled = settled
         self._writer = writer
         self._path = path
         self._printer = NotePrinter(everything=all_notes)
@@ -201,10 +205,12 @@ class _Export:
     ) -> int:
         """Write them, and memories if they are wanted; how many there were."""
         gc.disable()  # decoded JSON has no cycles
-        run = output.new_run(self.notes, theme=theme, images=images)
+        prices = exporting.ListPrices(self._settled)
+        run = output.new_run(self.notes, theme=theme, images=images, list_price=prices.of_answer)
         with progress(len(chosen), "conversations") as line:
             items = self._items(chosen, shape, run, line, memories=memories)
             written = output.write_run(items, self._writer, self._path, run, data_out())
+        prices.keep()
         self._printer.finish(self.notes)
         return written
 
@@ -240,7 +246,7 @@ class _Export:
 
 
 def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
-    redacted = item.extra.get("redactions")
+    redacted = item.extra.get(RECORDED)
     messages = sum(1 for _ in tree.messages(item))
     told: dict[str, object] = {
         "id": listed.id,
@@ -248,4 +254,4 @@ def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
         "title": listed.title,
         "messages": messages,
     }
-    return {**told, "redactions": redacted} if redacted else told
+    return {**told, RECORDED: redacted} if redacted else told

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     "--context", type=click.IntRange(min=0), default=3, show_default=True, help="Messages around MESSAGE."
 )
 @click.option("--redact", is_flag=True, help="Replace keys, tokens and passwords; each is noted.")
+@click.option(
+    "--redact-personal",
+    is_flag=True,
+    help="Replace e-mail addresses, phone, card and account numbers too.",
+)
 @click.option("--resume", is_flag=True, help="Only say how to go on with it in the tool it came from.")
 @click.option("--json", "as_json", is_flag=True, help="The conversation as one JSON object.")
 @click.option("--no-pager", is_flag=True, help="Print it all at once.")
@@ -44,6 +49,7 @@ def command(
     everything: bool,
     context: int,
     redact: bool,
+    redact_personal: bool,
     resume: bool,
     as_json: bool,
     no_pager: bool,
@@ -56,8 +62,8 @@ def command(
             return _tell_how_to_go_on(listed)
         conversation = archive.store.conversation(listed.key)
         children = [(each.id, each.title) for each in archive.store.children(listed.key)]
-    if redact:
-        conversation = _redacted(conversation)
+    if redact or redact_personal:
+        conversation = _redacted(conversation, personal=redact_personal)
     if as_json:
         show_json(conversation)
         return 0
@@ -80,11 +86,11 @@ def command(
     return 0
 
 
-def _redacted(conversation: Conversation) -> Conversation:
+def _redacted(conversation: Conversation, *, personal: bool) -> Conversation:
     """The conversation without its secrets; what they were is said on standard error."""
     printer = NotePrinter()
     notes = Notes(sink=printer)
-    shown = transforms.redacted(conversation, notes)
+    shown = transforms.redacted(conversation, notes, personal=personal)
     printer.finish(notes)
     return shown
 

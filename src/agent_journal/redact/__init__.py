@@ -36,6 +36,14 @@ class Redacted(NamedTuple, Generic[ItemT]):
     findings: list[Finding]
 
 
+def told(item: Conversation | Memory) -> str:
+    """What was replaced in an item, in a few words: `2 × aws-access-key`; empty if nothing was."""
+    found = item.extra.get(RECORDED)
+    if not isinstance(found, dict):
+        return ""
+    return ", ".join(f"{count} × {kind}" for kind, count in found.items())
+
+
 def redact(item: ItemT, *, personal: bool = False) -> Redacted[ItemT]:
     """The item without secrets; with `personal` also without addresses, phone, card and account numbers.
 

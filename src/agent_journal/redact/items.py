@@ -61,7 +61,9 @@ class Redaction:
 
     def _dismissed(self, piece: Any) -> bool:
         text = _text(piece)
-        return text is not None and (self._scanner.is_dull(text) or _is_clean(self._scanner.is_clean, text))
+        if text is None:
+            return False
+        return self._scanner.is_dull(text) or _is_clean(self._scanner.is_clean, text)
 
     def _unknown(self, piece: Any) -> bool:
         """Whether no secret that was found elsewhere can be in it."""
@@ -122,14 +124,15 @@ def _whole(item: Item, pieces: list[Any]) -> Any:
 def _text(piece: Any) -> str | None:
     """The whole piece as one text; None if it is nested too deeply for that."""
     try:
-        # Rules know tabs, not how JSON writes them; all else that it escapes they take as it comes.
-        return _encode(piece).decode().replace("\\t", " ")
+        return _encode(piece).decode()
     except (RecursionError, UnicodeEncodeError):
         return None
 
 
 def _is_clean(is_clean: Callable[[str], bool], text: str) -> bool:
     """Whether nothing is in a text, also if what was put into its words is taken out."""
+    # Rules know tabs, not how JSON writes them; all else that it escapes they take as it comes.
+    text = text.replace("\\t", " ")
     return is_clean(text) and (is_whole()(text) or is_clean(Joined(text).text))
 
 

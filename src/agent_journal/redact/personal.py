@@ -75,6 +75,15 @@ _NO_MACHINES = tuple(
 )
 _APART = r"(?<![A-Za-z0-9_.+-])"
 
+
+def _apart(trigger: str, joins: str = "_.+-") -> str:
+    """A trigger that stands by itself: ids are full of what would be a number if it did.
+
+    Before it there is the beginning, something that joins no words, or a letter which ends an escape of JSON.
+    """
+    return rf"(?:^|[^A-Za-z0-9{joins}]|\\[a-z]|\\u[0-9a-fA-F]{{4}})(?:{trigger})"
+
+
 PERSONAL = (
     Rule(
         kind="email",
@@ -89,7 +98,7 @@ PERSONAL = (
         before=_APART,
         pattern=r"[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?",
         after=r"(?![A-Za-z0-9])",
-        trigger=r"[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2}",
+        trigger=_apart(r"[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2}"),
         check=_is_iban,
     ),
     Rule(
@@ -97,7 +106,7 @@ PERSONAL = (
         before=_APART,
         pattern=r"[2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}",
         after=r"(?![A-Za-z0-9.])(?!-[0-9])",
-        trigger=r"[2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}|3[47][0-9]{2}[ -]?[0-9]{6}",
+        trigger=_apart(r"[2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}|3[47][0-9]{2}[ -]?[0-9]{6}"),
         check=_is_card,
     ),
     Rule(
@@ -105,7 +114,7 @@ PERSONAL = (
         before=_APART,
         pattern=r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
         after=r"(?![A-Za-z0-9-])",
-        trigger=r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
+        trigger=_apart(r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}"),
         check=_is_ssn,
     ),
     Rule(
@@ -120,10 +129,11 @@ PERSONAL = (
             r"|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3,5}(?:[ -]?[0-9]{2,5}){1,3}"
         ),
         after=r"(?![A-Za-z0-9_=])",
-        trigger=(
+        trigger=_apart(
             r"\+[1-9][0-9 .()-]{7}|\([0-9]{3}\)[ .-]?[0-9]{3}[ .-]"
             r"|[2-9][0-9]{2}[ .-][2-9][0-9]{2}[.-][0-9]{4}"
-            r"|00[1-9][0-9]{1,2}[ -][0-9]{2}|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3}"
+            r"|00[1-9][0-9]{1,2}[ -][0-9]{2}|0[1-9][0-9]{1,4}[ /-]{1,3}[0-9]{3}",
+            joins="_.+/=-",
         ),
         check=_is_phone,
     ),
@@ -132,7 +142,7 @@ PERSONAL = (
         before=r"(?<![A-Za-z0-9_.@/-])",
         pattern=r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}",
         after=r"(?![A-Za-z0-9_.-])",
-        trigger=r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",
+        trigger=_apart(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]", joins="_.@/-"),
         check=_is_public_address,
     ),
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _LONG = 256
+_TAB_IN_JSON = r"\\t"
 
 
 class Group:
@@ -44,7 +45,7 @@ class Scanner:
         self.groups = [Group(rules) for rules in groups]
         triggers = [rule.trigger for rules in groups for rule in rules]
         self.is_clean: Callable[[str], bool] = prefilter.dismisser(triggers)
-        self.is_dull: Callable[[str], bool] = prefilter.dismisser([*triggers, splits.TRIGGER])
+        self.is_dull: Callable[[str], bool] = prefilter.dismisser([*triggers, splits.TRIGGER, _TAB_IN_JSON])
         """Clean, and nothing is put into its words that could hide something: most texts are."""
 
     def spans(self, text: str) -> list[Span]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.pricing import rates_at, settled
+from agent_journal import times
+from agent_journal.counts import is_possible
+from agent_journal.pricing import QUARTERS, rates_at, settled
 from agent_journal.pricing.catalog import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.config import Config
+    from agent_journal.model import Message
     from agent_journal.pricing import Offer, Rates
 
+_SLOT_MS = 86_400_000 // QUARTERS
 KEPT = "prices-kept.json"
 
 
@@ -43,6 +47,23 @@ class Prices:
             own = settled(self._own, model)
             self._known[place] = own or (rates_at(offers, slot, size) if offers else None)
         return self._known[place]
+
+    def of_answer(self, answer: Message, *, sums_requests: bool = False) -> float | None:
+        """What the API would have asked for an answer; None if that is not known.
+
+        Where its tokens are of several requests, nobody knows how large the prompt of each was.
+        """
+        usage = answer.usage
+        if usage is None or usage.estimated or not is_possible(usage):
+            return None
+        prompt = (usage.input or 0) + (usage.cache_read or 0) + (usage.cache_write or 0)
+        if not prompt and not usage.output:
+            return None
+        at = times.epoch_ms(answer.at)
+        slot = None if at is None else at // _SLOT_MS
+        above = [] if sums_requests or answer.model is None else self.sizes([answer.model])
+        rates = self.rates(answer.model, slot, max((size for size in above if size < prompt), default=0))
+        return None if rates is None else rates.cost(usage)
 
     def keep(self) -> None:
         """Write down what was looked up."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from agent_journal import redact
 from agent_journal.errors import NoSuchName
-from agent_journal.model import Relation
+from agent_journal.model import Message, Relation
 from agent_journal.notes import Kind, Notes
 from agent_journal.plugins import plugged_in
 from agent_journal.records import RecordForm
@@ -55,6 +57,18 @@ class Kin(Struct, frozen=True, kw_only=True):
     id: str
     relation: Relation
     title: str | None = None
+    call_id: str | None = None
+    message_id: str | None = None
+    """The call that started it and the message that this is in, as far as the source says so."""
+
+
+ListPrice: TypeAlias = Callable[[str, Message], float | None]
+"""What the API of its vendor would have asked for an answer of a source, in US dollars; None if unknown."""
+
+
+def no_list_price(_source: str, _answer: Message) -> float | None:
+    """Where nobody looked for prices, none is known."""
+    return None
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -82,6 +96,8 @@ class Run(Struct, frozen=True, kw_only=True):
     children: dict[tuple[str, str], tuple[Kin, ...]] = {}
     """What came out of a conversation, by its source and id, as far as that is known before it is written."""
 
+    list_price: ListPrice = no_list_price
+
     def name_of(self, source: str, target: str, default: str | None = None) -> str:
         """What a target calls a source, as its reader says."""
         return self.names.get(source, {}).get(target, source if default is None else default)
@@ -89,6 +105,11 @@ class Run(Struct, frozen=True, kw_only=True):
     def cannot_say(self, item: Item, where: str, detail: str) -> None:
         """Note that the target has no place for something."""
         self.note.add(Kind.NOT_EXPRESSED, f"{item.source}:{item.id}", where, detail)
+
+    def cannot_say_what_was_redacted(self, item: Item) -> None:
+        """Note what was replaced in an item, where the target has no place for that."""
+        if replaced := redact.told(item):
+            self.cannot_say(item, "", f"that secrets were replaced: {replaced}")
 
     def changed(self, item: Item, where: str, detail: str) -> None:
         """Note that the target demands another form of something."""

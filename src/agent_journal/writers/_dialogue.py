@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from agent_journal.writers import Run
 
 _FENCE = "```"
+MUTE = "branch on which the model says nothing"
+"""What makes no line: there is nothing to be learned from it."""
 
 
 class Called(Struct):
@@ -143,29 +145,47 @@ def _dialogue(path: Sequence[Message]) -> Dialogue:
     called: dict[str, Called] = {}
     untold: Counter[str] = Counter()
     for message in path:
-        turn = _turn(message, called)
-        for result in tree.results_in(message):
-            if not _answered(result, called):
-                untold["tool result that answers no call"] += 1
-        if turn.role == "tool":
-            untold["text of a tool that answers no call"] += bool(said(turn.said))
-        elif turn.said or turn.calls:
-            _add(turns, turn)
+        for turn in _turns(message, called, untold):
+            if turn.role == "tool":
+                untold["text of a tool that answers no call"] += bool(said(turn.said))
+            elif turn.said or turn.calls:
+                _add(turns, turn)
     _leave_out_unanswered(turns, untold)
     left = [turn for turn in turns if turn.said or turn.calls]
     return Dialogue(left, untold, {message.id for message in path})
 
 
-def _turn(message: Message, called: dict[str, Called]) -> Turn:
-    said: list[Part] = [part for part in message.parts if not isinstance(part, ToolCall | ToolResult)]
-    calls: list[Called] = []
-    for call in tree.calls_in(message):
-        known_as = call.call_id
-        if known_as is None or known_as in called:
-            known_as = f"unnamed_call_{len(called)}"
-        called[known_as] = Called(known_as, call)
-        calls.append(called[known_as])
-    return Turn("assistant" if calls else message.role, said, calls, message.response_id)
+def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) -> list[Turn]:
+    """The turns of a message: what stands behind the result of a call of its own was said after it."""
+    role = "assistant" if any(tree.calls_in(message)) else message.role
+    turn = Turn(role, response_id=message.response_id)
+    found = [turn]
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            if not _answered(part, called):
+                untold["tool result that answers no call"] += 1
+            continue
+        if _is_answered(turn):
+            turn = Turn(role, response_id=message.response_id)
+            found.append(turn)
+        if isinstance(part, ToolCall):
+            turn.calls.append(_called(part, called))
+        else:
+            turn.said.append(part)
+    return found
+
+
+def _called(call: ToolCall, called: dict[str, Called]) -> Called:
+    """A call under an id that no other one has."""
+    known_as = call.call_id
+    if known_as is None or known_as in called:
+        known_as = f"unnamed_call_{len(called)}"
+    one = called[known_as] = Called(known_as, call)
+    return one
+
+
+def _is_answered(turn: Turn) -> bool:
+    return any(one.result is not None for one in turn.calls)
 
 
 def _answered(result: ToolResult, called: dict[str, Called]) -> bool:
@@ -182,10 +202,14 @@ def _answered(result: ToolResult, called: dict[str, Called]) -> bool:
 
 
 def _add(turns: list[Turn], turn: Turn) -> None:
-    """Add a turn; what a source cut out of one answer of a model is one turn again."""
+    """Add a turn; what a source cut out of one answer of a model is one turn again.
+
+    Calls of one answer were made at once, also where a result is in the record before the next of them.
+    What is said behind a result may speak of it.
+    """
     last = turns[-1] if turns else None
     same = last is not None and last.role == turn.role and last.response_id == turn.response_id is not None
-    if last is not None and same:
+    if last is not None and same and not (turn.said and _is_answered(last)):
         last.said += turn.said
         last.calls += turn.calls
     else:

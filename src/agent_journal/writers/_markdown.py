@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 _TICKS = re.compile("`{3,}")
 _MARKS = re.compile(r"[\\`*_\[\]<>&#|~$!^]")
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
-# Where HTML, an image, a link, a definition or a footnote begins.
-_BEGINS = re.compile(r"[<!\]\[](?:(?<=<)(?=[A-Za-z/!?])|(?<=!)(?=\[)|(?<=\])(?=[(:])|(?<=\[)(?=\^))")
-# Links that lead to a page, or to something beside this one.
-_HARMLESS = re.compile(r"\]\([ ]*(?:https?://|mailto:|#|[A-Za-z0-9._~/%-]*[)#?])", re.IGNORECASE)
+# Where HTML, an image, a link, a definition or a footnote begins; not links that lead to a page, or to
+# something beside this one.
+_HARMLESS = r"\([ ]*(?:(?i:https?://|mailto:)|#|[A-Za-z0-9._~/%-]*[)#?])"
+_BEGINS = re.compile(
+    rf"[<!\]\[](?:(?<=<)(?=[A-Za-z/!?])|(?<=!)(?=\[)|(?<=\])(?=[(:])(?!{_HARMLESS})|(?<=\[)(?=\^))"
+)
+_PAIRED = re.compile(r"[^`\n]*+(?:(?:`[^`|\n]*+`|\n)[^`\n]*+)*+")
+_TICK_IN_ADDRESS = re.compile(r"(?:://|www\.)[^ \t\n]*`", re.IGNORECASE)
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
 _CLOSING = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*")
 # A tab is as wide as it has to be: behind `>` it is not wide enough to make this code.
@@ -104,11 +108,11 @@ def _fenced(text: str) -> str:
             # It may be a fence of its own or one in a list, which ends here.
             told += waiting
             waiting, opened, is_certain = [], None, False
-        elif is_certain and (opened := _FENCE.match(line)):
+        elif is_certain and _may_be_fence(line) and (opened := _FENCE.match(line)):
             told.append(_prose("\n".join(waiting), is_certain=True))
             waiting = [line]
             continue
-        elif is_certain and _UNCLEAR.match(line):
+        elif is_certain and _may_be_fence(line) and _UNCLEAR.match(line):
             is_certain = False
             told.append(_prose("\n".join(waiting), is_certain=True))
             waiting = []
@@ -117,12 +121,16 @@ def _fenced(text: str) -> str:
     return "\n".join(told)
 
 
+def _may_be_fence(line: str) -> bool:
+    return "```" in line or "~~~" in line
+
+
 def _ends(opened: re.Match[str], line: str) -> bool | None:
     """Whether a line ends a fence; None if that depends on what the fence stands in."""
     indent, fence = opened.groups()
     if indent and line.strip() and not line.startswith(indent):
         return None
-    closing = _CLOSING.fullmatch(line)
+    closing = _CLOSING.fullmatch(line) if fence in line else None
     if closing is None or not closing[2].startswith(fence):
         return False
     if "\t" in closing[1]:
@@ -135,11 +143,30 @@ def _prose(text: str, *, is_certain: bool) -> str:
     """Text without fences; code within it ends before the next empty line, or is none."""
     if "`" not in text:
         return _BEGINS.sub(_shown, text)
-    return "".join(
-        _BEGINS.sub(_shown, piece)
-        if "`" not in piece
-        else "\n".join(_tamed_lines(piece.split("\n"), is_certain=is_certain))
-        for piece in _EMPTY_LINES.split(text)
+    if is_certain and _has_plain_code(text):
+        return _BEGINS.sub(_shown_unless_code, text)
+    return "".join(_paragraph(piece, is_certain=is_certain) for piece in _EMPTY_LINES.split(text))
+
+
+def _paragraph(text: str, *, is_certain: bool) -> str:
+    """Lines without an empty one between them."""
+    if "`" not in text:
+        return _BEGINS.sub(_shown, text)
+    if is_certain and _has_plain_code(text):
+        return _BEGINS.sub(_shown_unless_code, text)
+    return "\n".join(_tamed_lines(text.split("\n"), is_certain=is_certain))
+
+
+def _has_plain_code(text: str) -> bool:
+    """Whether all code is on one line each, between single backticks, and nothing else may have a part of it.
+
+    It is so most of the time, and told much faster than line by line.
+    """
+    return not (
+        "``" in text
+        or "\\`" in text
+        or _PAIRED.fullmatch(text) is None
+        or (("://" in text or "www." in text.lower()) and _TICK_IN_ADDRESS.search(text))
     )
 
 
@@ -186,6 +213,13 @@ def _tamed_line(line: str, code: list[tuple[int, int]]) -> str:
     return "".join([*told, _BEGINS.sub(_shown, line[done:])])
 
 
+def _shown_unless_code(match: re.Match[str]) -> str:
+    """The same in a text with plain code: there an odd number of backticks is before it on its line."""
+    text, at = match.string, match.start()
+    is_code = text.count("`", text.rfind("\n", 0, at) + 1, at) % 2
+    return match[0] if is_code else _shown(match)
+
+
 def _shown(match: re.Match[str]) -> str:
     """What begins something, as it is shown: with a backslash before it if it has none, a tag as an entity.
 
@@ -198,5 +232,4 @@ def _shown(match: re.Match[str]) -> str:
     is_escaped = (at - before) % 2
     if begin == "<":
         return "\\&lt;" if is_escaped else "&lt;"
-    is_harmless = begin == "]" and _HARMLESS.match(text, at)
-    return begin if is_escaped or is_harmless else f"\\{begin}"
+    return begin if is_escaped else f"\\{begin}"

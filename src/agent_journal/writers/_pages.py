@@ -20,7 +20,7 @@ from agent_journal.writers._pictures import Pictures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Item, Media
+    from agent_journal.model import Item, Media, ToolCall
     from agent_journal.writers import Bundle, Kin, Run
 
 FOLDER = "conversations"
@@ -192,6 +192,7 @@ class Page:
         self.facts = facts
         self.run = book.run
         self._book = book
+        self._has_children = (facts.source, facts.id) in book.run.children
 
     @property
     def index(self) -> str | None:
@@ -218,6 +219,19 @@ class Page:
         facts = self.facts
         kin = () if facts.is_memory else self.run.children.get((facts.source, facts.id), ())
         return tuple((each, self._book.address(facts.source, each.id)) for each in kin)
+
+    def started_by(self, call: ToolCall) -> list[tuple[Kin, str]]:
+        """The subagents that a call of this conversation started, with their addresses."""
+        if call.call_id is None or not self._has_children:
+            return []
+        return [each for each in self.children() if each[0].call_id == call.call_id]
+
+    def started_at(self, message_id: str) -> list[tuple[Kin, str]]:
+        """The subagents that a message started, where it is not told by which call."""
+        if not self._has_children:
+            return []
+        kin = self.children()
+        return [each for each in kin if each[0].call_id is None and each[0].message_id == message_id]
 
     def picture(self, media: Media) -> str | None:
         """Where an image can be shown from: a path beside the page or a `data:` address; None if nowhere."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Part
     from agent_journal.tree import Entry
 
+_TOOLS = {ToolCall, ToolResult}
 Kind: TypeAlias = Literal["main", "branch", "subagent"]
 
 
@@ -123,10 +124,11 @@ def _answers(entries: list[Entry]) -> dict[str, tuple[ToolResult, Message]]:
         if isinstance(entry, Event):
             continue
         for part in entry.parts:
-            if isinstance(part, ToolCall):
-                asked.add(part.call_id or "")
-            elif isinstance(part, ToolResult) and part.call_id and part.call_id in asked:
-                found[part.call_id] = part, entry
+            kind = part.__class__
+            if kind is ToolCall:
+                asked.add(part.call_id or "")  # type: ignore[union-attr]
+            elif kind is ToolResult and part.call_id and part.call_id in asked:  # type: ignore[union-attr]
+                found[part.call_id] = part, entry  # type: ignore[union-attr, assignment]
     return found
 
 
@@ -134,6 +136,9 @@ def _parts(
     message: Message, answers: dict[str, tuple[ToolResult, Message]], taken: set[int]
 ) -> list[Part | Done]:
     found: list[Part | Done] = []
+    if _TOOLS.isdisjoint(part.__class__ for part in message.parts):
+        found.extend(message.parts)
+        return found
     for part in message.parts:
         if isinstance(part, ToolCall):
             answered = None if part.call_id is None else answers.pop(part.call_id, None)

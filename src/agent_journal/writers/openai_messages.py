@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 from agent_journal.model import Media, Memory, Other, Reasoning
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._dialogue import (
+    MUTE,
     arguments_of,
     counted,
     dialogues,
@@ -39,6 +40,8 @@ INFO = WriterInfo(
         "media other than pictures that people sent",
         "that a tool failed",
         "calls that nothing answered, but for the last, and results that answer no call",
+        "branches on which the model says nothing",
+        "that something was redacted",
         "citations, and what only the source has a field for",
     ),
     evidence="the fine-tuning guide and API reference of OpenAI, as of November 2026",
@@ -46,17 +49,24 @@ INFO = WriterInfo(
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each branch of each conversation as one line."""
+    """Write each branch of each conversation as one line, if the model says something on it."""
     for item in items:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
             continue
         lines = dialogues(item)
         tools = [_tool(tool) for tool in item.tools]
-        for line in lines:
-            out.write(encode(_line(line, tools)))
-            out.write(b"\n")
-        note_untold(item, lines, run, _left_out(item))
+        untold = _left_out(item)
+        for dialogue in lines:
+            line = _line(dialogue, tools)
+            # A file is refused if one of its lines has nothing to be learned.
+            if any(message["role"] == "assistant" for message in line["messages"]):
+                out.write(encode(line))
+                out.write(b"\n")
+            else:
+                untold[MUTE] += 1
+        run.cannot_say_what_was_redacted(item)
+        note_untold(item, lines, run, untold)
 
 
 def _line(dialogue: Dialogue, tools: list[dict[str, Any]]) -> dict[str, Any]:

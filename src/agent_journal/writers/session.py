@@ -57,6 +57,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no session")
             continue
+        run.cannot_say_what_was_redacted(item)
         out.write(encode(session(item, run)))
         out.write(b"\n")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
     from agent_journal.archive.rows import Block, Row
-    from agent_journal.model import Conversation, Event, Message
+    from agent_journal.model import Conversation, Event, Link, Message
 
 _INSERT = (
     "INSERT INTO timeline (key, conversation, position, earlier, id, parent_id, role, name, at, "
@@ -128,6 +128,10 @@ class Entries(Base):
         detail = self._value("SELECT detail FROM conversations WHERE key = ?", key)
         timeline = [entry for _, entry in self.entries(key)]
         return replace(self._detail_of(detail), timeline=timeline)
+
+    def link(self, key: int) -> Link | None:
+        """Where a conversation came from; its timeline is not read."""
+        return self._detail(key).link
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
         """The current entries of a conversation with their keys, in order."""

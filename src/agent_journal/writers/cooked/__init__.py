@@ -52,6 +52,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
         else:
+            run.cannot_say_what_was_redacted(item)
             _cook(item, files.setdefault(_file_of(item), []), stock, run)
     for requests in files.values():
         requests.sort(key=lambda request: request.index)

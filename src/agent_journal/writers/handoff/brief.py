@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
+from agent_journal import redact, tree
 from agent_journal.amounts import count
 from agent_journal.writers._markdown import code, fence, inline, quote
 from agent_journal.writers._moments import short, span
@@ -60,6 +60,7 @@ def _state(conversation: Conversation, work: Work, page: Page) -> str:
         "Agent": inline(_cut(", ".join((source, *facts.models)), _LINE)),
         "Time": f"{moments} (UTC)" if moments else "",
         "So far": f"{count(facts.messages, 'message')}, {count(work.calls, 'tool call')}",
+        "Redacted": inline(redact.told(conversation)),
         "The whole record": code(f"aj show {facts.source}:{_cut(facts.id, _LINE)}"),
     }
     return "\n".join(f"- {name}: {value}" for name, value in told.items() if value)
@@ -146,11 +147,9 @@ def _helpers(work: Work) -> Iterator[str]:
 
 
 def _settled(work: Work) -> Iterator[str]:
-    if not work.settled:
-        return
-    yield "## What sounds settled"
-    last = [*work.settled.items()][-_SETTLED:]
-    yield "\n".join(f"- {who}: “{inline(sentence)}”" for sentence, who in last)
+    if settled := work.settled(_SETTLED):
+        yield "## What sounds settled"
+        yield "\n".join(f"- {who}: “{inline(sentence)}”" for sentence, who in settled)
 
 
 def _open_ends(work: Work) -> Iterator[str]:

@@ -14,7 +14,7 @@ from agent_journal.writers._turns import Done, sections, turns
 from agent_journal.writers.handoff.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Conversation, Message, ToolCall, ToolResult
 
@@ -24,15 +24,35 @@ _TESTS = re.compile(
     r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|mvn|gradle|gradlew|dotnet|swift|mix|make|just|rake|bazel)"
     r"(?: run)? (?:test|check)\w*)\b|(?:^|[\s;&])\./(?:test|check)\b"
 )
-# How people and models speak when they settle something.
-_SETTLES = re.compile(
-    r"\b(?:decid(?:e|ed|ing) (?:to|on|against)|(?:I|we)(?:'ll| will| should)? (?:go|going|went) with"
-    r"|settled on|instead of|rather than|chose to|opted (?:to|for)|the reason (?:is|was)"
-    r"|agreed (?:to|on|that))\b",
-    re.IGNORECASE,
+
+
+class Manner(NamedTuple):
+    """How people and models speak when they settle something."""
+
+    hints: tuple[str, ...]
+    """In lower case; where none of them is, there is no such sentence. They are found much faster."""
+    like: re.Pattern[str]
+
+
+_SETTLES = Manner(
+    (
+        *("decide", "deciding ", " go with", " going with", " went with", "settled on", "instead of"),
+        *("rather than", "chose to", "opted ", "the reason ", "agreed "),
+    ),
+    re.compile(
+        r"\b(?:decid(?:e|ed|ing) (?:to|on|against)|(?:I|we)(?:'ll| will| should)? (?:go|going|went) with"
+        r"|settled on|instead of|rather than|chose to|opted (?:to|for)|the reason (?:is|was)"
+        r"|agreed (?:to|on|that))\b",
+        re.IGNORECASE,
+    ),
 )
-_FORBIDS = re.compile(r"\b(?:must(?: not)?|do not|don't|never|always|only|stop)\b", re.IGNORECASE)
+_FORBIDS = Manner(
+    ("must", "do not", "don't", "never", "always", "only", "stop"),
+    re.compile(r"\b(?:must(?: not)?|do not|don't|never|always|only|stop)\b", re.IGNORECASE),
+)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_PERSON, _AGENT = "the person", "the agent"
+_MANNERS = {_PERSON: (_SETTLES, _FORBIDS), _AGENT: (_SETTLES,)}
 _LONGEST_SENTENCE, _SHORTEST_SENTENCE = 300, 20
 _DONE_REASONS = {None, "end_turn", "stop", "stop_sequence", "completed", "STOP", "finished_successfully"}
 
@@ -69,12 +89,11 @@ class Work:
         self.failures: dict[tuple[str, str], Deed] = {}
         """Calls that failed and did not succeed later, by tool and what it was about."""
         self.unanswered: list[Deed] = []
-        self.settled: dict[str, str] = {}
-        """Sentences in which somebody settled something, and who."""
         self.helpers: list[str] = []
         self.plan = Plan()
         self.calls = 0
         self._last: Message | None = None
+        self._said: list[tuple[str, str]] = []
         self._cwd = (conversation.cwd or "").rstrip("/")
         aside = all(message.sidechain for message in tree.messages(conversation))
         for turn in turns(sections(conversation)[0].entries):
@@ -109,14 +128,21 @@ class Work:
         self._last = message
         if message.role == "user":
             if self.asked:  # the first request is told as a whole
-                self._settle("the person", [*_sentences(said, _SETTLES), *_sentences(said, _FORBIDS)])
+                self._said.append((_PERSON, said))
             self.asked.append(message)
         elif message.role == "assistant":
-            self._settle("the agent", _sentences(said, _SETTLES))
+            self._said.append((_AGENT, said))
             self.answered = message
 
-    def _settle(self, who: str, sentences: Iterable[str]) -> None:
-        self.settled.update((sentence, who) for sentence in sentences)
+    def settled(self, most: int) -> list[tuple[str, str]]:
+        """The last sentences in which somebody settled something, and who it was, in order."""
+        found: dict[str, str] = {}
+        for who, said in reversed(self._said):
+            if len(found) >= most:
+                break
+            for sentence in reversed([*_sentences(said, _MANNERS[who])]):
+                found.setdefault(sentence, who)
+        return [*found.items()][:most][::-1]
 
     def _take_call(self, done: Done, message: Message) -> None:
         call, result = done.call, done.result
@@ -177,8 +203,13 @@ def _text_of(result: ToolResult | None) -> str:
     return "\n".join(part.text for part in result.output if isinstance(part, Text))
 
 
-def _sentences(text: str, like: re.Pattern[str]) -> Iterator[str]:
-    for sentence in _SENTENCES.split(text) if like.search(text) else ():
+def _sentences(text: str, manners: Sequence[Manner]) -> Iterator[str]:
+    """Sentences that are spoken in one of these manners."""
+    lower = text.lower()
+    likely = [manner.like for manner in manners if any(hint in lower for hint in manner.hints)]
+    for sentence in _SENTENCES.split(text) if likely else ():
         plain = sentence.strip(" -*>#|")
-        if _SHORTEST_SENTENCE <= len(plain) <= _LONGEST_SENTENCE and like.search(plain):
+        if _SHORTEST_SENTENCE <= len(plain) <= _LONGEST_SENTENCE and any(
+            like.search(plain) for like in likely
+        ):
             yield plain

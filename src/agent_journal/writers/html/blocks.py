@@ -9,19 +9,22 @@ import msgspec
 
 from agent_journal import telling, tree
 from agent_journal.writers.html.diffs import diff, is_diff
-from agent_journal.writers.html.markup import Markup, element
+from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
 from agent_journal.writers.html.terminal import screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_BLOCK = Pattern(element("pre", "", element("code", "", PLACE)))
+_IN_LANGUAGE = Pattern(element("pre", {"data-lang": PLACE}, element("code", "", PLACE)))
 _MARKS = re.compile(r"\*\*|`+|^#+ ")
+_LINKS = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\)|\Z)")
 _SUFFIX = re.compile(r"\.([A-Za-z0-9+#]{1,12})\Z")
 
 
 def block(shown: str, language: str | None = None) -> Markup:
     """Text in its form; its language, if one is known, is told and coloured by the page."""
-    return element("pre", {"data-lang": language} if language else {}, element("code", "", shown))
+    return _IN_LANGUAGE(language, shown) if language else _BLOCK(shown)
 
 
 def printed(output: str) -> Markup:
@@ -59,7 +62,14 @@ def language_of(path: Any) -> str | None:
 
 def words_of(texts: Iterable[str]) -> str:
     """The first words of texts, without the marks of Markdown; nothing if they say nothing."""
-    return _MARKS.sub("", tree.title_from(texts) or "")
+    words = tree.title_from(texts) or ""
+    return _MARKS.sub("", _LINKS.sub(r"\1", words) if "](" in words else words)
+
+
+def fold(name: str) -> Markup:
+    """What is folded below one line: its name, what it tells and how it went, as places of a pattern."""
+    line = [element("span", "name", name), element("span", "telling", PLACE), element("span", "how", PLACE)]
+    return joined([element("summary", "", *line), element("div", "inside", PLACE)])
 
 
 def first_line(said: str, most: int = 160) -> str:

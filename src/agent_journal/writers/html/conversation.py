@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import telling, tree
@@ -10,11 +10,23 @@ from agent_journal.amounts import count
 from agent_journal.model import Event, Text
 from agent_journal.writers._moments import day
 from agent_journal.writers._turns import Done, sections, turns
+from agent_journal.writers.html.bill import Bill
 from agent_journal.writers.html.blocks import value, words_of
 from agent_journal.writers.html.header import header, opinion
-from agent_journal.writers.html.markup import NOTHING, Markup, closing, element, joined, opening
+from agent_journal.writers.html.markup import (
+    NOTHING,
+    PLACE,
+    PLACE_ON_PAGE,
+    Markup,
+    Pattern,
+    closing,
+    element,
+    joined,
+    opening,
+    text,
+)
 from agent_journal.writers.html.moments import clock
-from agent_journal.writers.html.parts import Anchors, Parts
+from agent_journal.writers.html.parts import Anchors, Parts, subagent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +37,13 @@ if TYPE_CHECKING:
 
 _HEADINGS = {"branch": "Another branch", "subagent": "What a subagent did", "main": ""}
 _FORKS = {"branch": "", "subagent": "Subagent: ", "main": ""}
+_HERE = element("a", {"class": "here", "href": PLACE_ON_PAGE, "aria-label": "Link to this message"}, "#")
+_HEAD = element("div", "head", PLACE, PLACE, _HERE, PLACE)
+_TURN = Pattern(element("article", {"class": PLACE, "id": PLACE}, _HEAD, PLACE))
+# Where somebody goes on, it is plain who speaks.
+_MORE = Pattern(element("article", {"class": PLACE, "id": PLACE}, element("div", "head", _HERE), PLACE))
+_COST = Pattern(element("span", "cost", PLACE))
+_TOOK = Pattern(element("p", "took", element("span", "cost", PLACE)))
 # Of a long section, a browser skips what is far from view one group at a time.
 _GROUP, _LONG = 50, 400
 
@@ -49,7 +68,7 @@ class Reading:
         self._parts = Parts(page, self._anchors)
         self._sections = sections(conversation)
         self._branches = _by_place(self._sections)
-        self._counted = _last_of_each(conversation)
+        self._bill = Bill(conversation, page.run)
         self._opinions = [each for each in conversation.feedback if each.message_id is not None]
         self._day = day(telling.span(conversation)[0])
 
@@ -58,7 +77,7 @@ class Reading:
         name = self._page.facts.name
         self._contents.append(Entry(name, self._page.facts.title, "title"))
         yield opening("section", {"class": "conversation", "id": name})
-        yield header(self._conversation, self._page)
+        yield header(self._conversation, self._page, self._bill)
         for number, section in enumerate(self._sections):
             yield from self._section(section, number)
         yield closing("section")
@@ -101,20 +120,18 @@ class Reading:
                 yield closing("div") if number else NOTHING
                 yield opening("div", kind)
             number += 1
-            yield self._events(events)
-            events = []
-            yield self._new_day(turn.message)
+            if events:
+                yield self._events(events)
+                events = []
+            today = day(turn.message.at)
+            if today and today != self._day:
+                self._day = today
+                yield element("p", "day", element("time", {"datetime": today}, today))
             yield self._turn(turn, section)
-            yield self._forks_after(turn)
+            if self._branches:
+                yield self._forks_after(turn)
         yield self._events(events)
         yield closing("div") if number else NOTHING
-
-    def _new_day(self, message: Message) -> Markup:
-        today = day(message.at)
-        if not today or today == self._day:
-            return NOTHING
-        self._day = today
-        return element("p", "day", element("time", {"datetime": today}, today))
 
     def _turn(self, turn: Turn, section: Section) -> Markup:
         message = turn.message
@@ -124,17 +141,21 @@ class Reading:
         content: list[Markup] = [self._parts.of(part) for part in turn.parts]
         if not message.parts:
             content.append(element("p", "quiet", "(empty)"))
-        content += [opinion(each) for each in self._opinions if each.message_id == message.id]
+        content += [subagent(*each) for each in self._page.started_at(message.id)]
+        if self._opinions:
+            content += [opinion(each) for each in self._opinions if each.message_id == message.id]
         if message.hidden:
             line = element("summary", "", "Hidden: the person did not see this")
             content = [element("details", "hidden", line, *content)]
-        classes = (
-            f"turn {message.role}{' more' if turn.goes_on else ''}{' aside' if message.sidechain else ''}"
-        )
-        cost = self._cost(message)
-        if turn.goes_on and cost:
-            content.append(element("p", "took", cost))
-        return element("article", {"class": classes, "id": anchor}, self._head(turn, anchor, cost), *content)
+        kind = _kind(message.role, goes_on=turn.goes_on, is_aside=message.sidechain)
+        cost = self._bill.of(message)
+        if turn.goes_on:
+            if cost:
+                content.append(_TOOK(cost))
+            return _MORE(kind, anchor, anchor, joined(content))
+        who = _speaker(message.role, message.model)
+        told = _COST(cost) if cost else NOTHING
+        return _TURN(kind, anchor, who, clock(message.at), anchor, told, joined(content))
 
     def _list(self, message: Message, anchor: str) -> None:
         """Put what the person said into the contents."""
@@ -143,22 +164,6 @@ class Reading:
         # What begins a branch, or gave the conversation its title, is there already.
         if words and not self._contents[-1].words.endswith(words):
             self._contents.append(Entry(anchor, words, "said", message.at))
-
-    def _head(self, turn: Turn, anchor: str, cost: Markup) -> Markup:
-        """Who speaks and when; nothing but a link where it is plain that somebody goes on."""
-        link = element(
-            "a", {"class": "here", "href": f"#{anchor}", "aria-label": "Link to this message"}, "#"
-        )
-        if turn.goes_on:
-            return element("div", "head", link)
-        message = turn.message
-        return element("div", "head", _speaker(message.role, message.model), clock(message.at), link, cost)
-
-    def _cost(self, message: Message) -> Markup:
-        """What a message took, at the last of those that were counted as one."""
-        if message.usage is None or self._counted.get(_key(message)) != message.id:
-            return NOTHING
-        return element("span", "cost", telling.tokens([message.usage]))
 
     def _events(self, events: list[Event]) -> Markup:
         """Events that happened one after the other."""
@@ -171,11 +176,9 @@ class Reading:
 
     def _forks_after(self, turn: Turn) -> Markup:
         """Links to what else goes on from a message, or from what its tools answered."""
-        if not self._branches:
-            return NOTHING
-        acts = (part.answer.id for part in turn.parts if isinstance(part, Done) and part.answer is not None)
-        places = dict.fromkeys((turn.message.id, *acts))
-        return joined([self._fork(place) for place in places])
+        acts = [part.answer.id for part in turn.parts if isinstance(part, Done) and part.answer is not None]
+        places = [place for place in dict.fromkeys((turn.message.id, *acts)) if place in self._branches]
+        return joined([self._fork(place) for place in places]) if places else NOTHING
 
     def _fork(self, place: str | None) -> Markup:
         found = self._branches.pop(place, [])
@@ -187,11 +190,18 @@ class Reading:
         ]
         if not links:
             return NOTHING
+        is_work = all(section.kind == "subagent" for _, section in found)
         what = "Other ways from here" if place is not None else "Other beginnings"
+        what = "Sent off from here" if is_work else what
         listed = [element("li", "", each) for each in links]
         return element(
             "nav", {"class": "fork", "aria-label": what}, element("p", "", what), element("ul", "", *listed)
         )
+
+
+@cache
+def _kind(role: Role, *, goes_on: bool, is_aside: bool) -> Markup:
+    return text(f"turn {role}{' more' if goes_on else ''}{' aside' if is_aside else ''}")
 
 
 @lru_cache
@@ -208,15 +218,6 @@ def _by_place(found: list[Section]) -> dict[str | None, list[tuple[int, Section]
         if section.kind != "main":
             places.setdefault(section.after.id if section.after else None, []).append((number, section))
     return places
-
-
-def _last_of_each(conversation: Conversation) -> dict[object, str]:
-    """The message at which each usage is told: the last that has it, as usage is counted."""
-    return {_key(message): message.id for message in tree.messages(conversation) if message.usage is not None}
-
-
-def _key(message: Message) -> object:
-    return message.usage.key if message.usage and message.usage.key is not None else message.id
 
 
 def _words_of(section: Section) -> str:

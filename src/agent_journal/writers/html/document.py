@@ -7,7 +7,15 @@ import hashlib
 from functools import cache
 from typing import IO, TYPE_CHECKING
 
-from agent_journal.writers.html.markup import Markup, element, template, verbatim
+from agent_journal.writers.html.markup import (
+    PLACE,
+    PLACE_ON_PAGE,
+    Markup,
+    Pattern,
+    element,
+    template,
+    verbatim,
+)
 from agent_journal.writers.html.moments import clock
 
 if TYPE_CHECKING:
@@ -18,6 +26,9 @@ if TYPE_CHECKING:
 
 _BUFFER = 1 << 18
 _GROUP = 100
+_LINE = Pattern(
+    element("li", {"class": PLACE}, element("a", {"href": PLACE_ON_PAGE}, PLACE, element("bdi", "", PLACE)))
+)
 
 
 class Sheet:
@@ -49,7 +60,8 @@ class Sheet:
 
     def flush(self) -> None:
         """Write what is held."""
-        self._out.write("".join([f"{piece}\n" for piece in self._held]).encode())
+        # Each by itself: joined first, all would take the room of the widest character among them.
+        self._out.write(b"\n".join([*(piece.encode() for piece in self._held), b""]))
         self._held, self._size = [], 0
 
 
@@ -90,5 +102,4 @@ def contents(entries: list[Entry]) -> Iterable[Markup]:
 
 
 def _line(entry: Entry) -> Markup:
-    link = element("a", {"href": f"#{entry.anchor}"}, clock(entry.at), element("bdi", "", entry.words))
-    return element("li", entry.kind, link)
+    return _LINE(entry.kind, entry.anchor, clock(entry.at), entry.words)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import telling, tree
+from agent_journal import redact, telling, tree
 from agent_journal.amounts import count, duration
 from agent_journal.model import ToolCall
-from agent_journal.writers.html.markup import NOTHING, Markup, element, joined
+from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, joined
 from agent_journal.writers.html.moments import span
 from agent_journal.writers.html.prose import prose
 
 if TYPE_CHECKING:
-    from agent_journal.model import Conversation, Feedback, Memory
+    from agent_journal.model import Conversation, Feedback, Item, Memory
     from agent_journal.writers._pages import Page
+    from agent_journal.writers.html.bill import Bill
 
+_FACT = Pattern(element("dt", "", PLACE), element("dd", "", PLACE))
+_RATINGS = {"up": "👍 Liked", "down": "👎 Not liked"}
 _RELATED = {"continues": "Continued in", "subagent": "Subagents", "fork": "Forks"}
 
 
-def header(conversation: Conversation, page: Page) -> Markup:
+def header(conversation: Conversation, page: Page, bill: Bill) -> Markup:
     """The head of a conversation."""
     return element(
         "header",
@@ -26,7 +29,7 @@ def header(conversation: Conversation, page: Page) -> Markup:
         _back(page),
         element("p", "kicker", *_kicker(conversation, page)),
         element("h1", "", telling.title(conversation)),
-        element("ul", "amounts", *_amounts(conversation)),
+        element("ul", "amounts", *_amounts(conversation), *bill.total()),
         _relations(conversation, page),
         _secrets(conversation),
         *_summaries(conversation),
@@ -48,6 +51,7 @@ def memory(item: Memory, page: Page) -> Markup:
             _back(page),
             element("p", "kicker", *kicker),
             element("h1", "", item.about or page.facts.title),
+            _secrets(item),
         ),
         element("article", "turn", prose(item.text)),
     )
@@ -77,9 +81,7 @@ def _amounts(conversation: Conversation) -> list[Markup]:
     told = [", ".join(telling.models(conversation)), count(len(messages), "message")]
     told += [count(calls, "tool call")] if calls else []
     took = telling.took_ms(*telling.span(conversation))
-    told += [duration(took)] if took else []
-    tokens = telling.tokens(tree.usages(conversation.timeline))
-    told += [f"tokens: {tokens}"] if tokens else []
+    told += [f"lasted {duration(took)}"] if took else []
     return [element("li", "", each) for each in told if each]
 
 
@@ -107,18 +109,15 @@ def _separated(links: list[Markup]) -> list[str]:
     return [piece for each in links for piece in (", ", each)][1:]
 
 
-def _secrets(conversation: Conversation) -> Markup:
+def _secrets(item: Item) -> Markup:
     """What was taken out before this was written."""
-    found = conversation.extra.get("redactions")
-    if not isinstance(found, dict) or not found:
-        return NOTHING
-    told = ", ".join(f"{number} × {kind}" for kind, number in found.items())
-    return element("p", "redacted", f"Secrets were replaced before this was written: {told}.")
+    told = redact.told(item)
+    return element("p", "redacted", f"Replaced before this was written: {told}.") if told else NOTHING
 
 
 def _summaries(conversation: Conversation) -> list[Markup]:
-    told = [each.text for each in conversation.summaries if each.text != conversation.title]
-    return [element("div", "summary", prose(each)) for each in told]
+    texts = dict.fromkeys(each.text for each in conversation.summaries)
+    return [element("div", "summary", prose(each)) for each in texts if each != conversation.title]
 
 
 def _told_of_all(feedback: list[Feedback]) -> Markup:
@@ -127,8 +126,8 @@ def _told_of_all(feedback: list[Feedback]) -> Markup:
 
 def opinion(feedback: Feedback) -> Markup:
     """What the person thought of a message or of all of it."""
-    sign = {"up": "👍 ", "down": "👎 "}.get(feedback.rating or "", "")
-    return element("p", "opinion", f"{sign}{feedback.text or ''}".strip() or "Feedback")
+    told = [_RATINGS.get(feedback.rating or "", "Feedback"), *([feedback.text] if feedback.text else [])]
+    return element("p", "opinion", ": ".join(told))
 
 
 def _facts(conversation: Conversation, page: Page) -> Markup:
@@ -147,14 +146,9 @@ def _facts(conversation: Conversation, page: Page) -> Markup:
         "File": origin.file if origin else None,
         "SHA-256": origin.sha256 if origin else None,
     }
-    pieces = [
-        piece
-        for name, fact in facts.items()
-        if fact
-        for piece in (element("dt", "", name), element("dd", "", fact))
-    ]
+    pieces = [_FACT(name, fact) for name, fact in facts.items() if fact]
     if conversation.tools:
-        pieces += [element("dt", "", "Tools"), element("dd", "", *_offered(conversation))]
+        pieces.append(_FACT("Tools", joined(_offered(conversation))))
     return element(
         "details",
         "facts",

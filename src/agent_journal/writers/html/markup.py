@@ -49,6 +49,11 @@ class Markup(str):
 
 
 NOTHING = Markup()
+# No text has this character on a page: it is shown as an escape.
+PLACE = Markup("\0")
+"""Where a pattern has a value."""
+PLACE_ON_PAGE = Markup("#\0")
+"""Where a pattern has the address of something on the same page, of which the name is the value."""
 
 
 def text(value: str) -> Markup:
@@ -65,9 +70,23 @@ def joined(pieces: Iterable[str]) -> Markup:
     return Markup("".join([piece if type(piece) is Markup else text(piece) for piece in pieces]))
 
 
+class Pattern:
+    """Elements that are the same each time but for the values that are put at their places."""
+
+    def __init__(self, *elements: Markup) -> None:
+        self._form = "".join(elements).replace("%", "%%").replace(PLACE, "%s")
+
+    def __call__(self, *values: str) -> Markup:
+        """The elements with values at their places, in order; those that are text are escaped."""
+        return Markup(self._form % tuple([each if type(each) is Markup else text(each) for each in values]))
+
+
 def element(tag: Tag, attributes: Attributes, *content: str) -> Markup:
     """An element of a page; attributes that are text are its class."""
     opened = _opened(tag, attributes) if isinstance(attributes, str) else _with(tag, attributes)
+    if len(content) == 1:
+        (piece,) = content
+        return Markup(f"{opened}{piece if type(piece) is Markup else text(piece)}</{tag}>")
     pieces = [piece if type(piece) is Markup else text(piece) for piece in content]
     return Markup("".join((opened, *pieces, f"</{tag}>")))
 
@@ -81,6 +100,9 @@ def _with(tag: Tag, attributes: dict[Name, str]) -> str:
     """The beginning of an element. An address that leads elsewhere than a page may lead is refused."""
     opened = f"<{tag}"
     for name, value in attributes.items():
+        if value is PLACE_ON_PAGE or (value is PLACE and name not in {"href", "src"}):
+            opened += f' {name}="{value}"'
+            continue
         if (name == "href" and not is_address(value)) or (name == "src" and not is_picture(value)):
             raise ValueError(f"{name} of {tag}: {value[:80]!r}")
         opened += f' {name}="{text(value)}"'
@@ -158,9 +180,11 @@ def verbatim(name: str) -> Markup:
     return Markup(asset(name))
 
 
-# What stands for itself in the output of a renderer; every other tag is looked at.
+# What stands for itself in the output of a renderer; every other tag is looked at. What is shown in a form of
+# its own is taken as a whole: a diff, and a link that nobody could see.
 _NOT_PLAIN = re.compile(
-    r"<(?!/?(?:p|strong|em|del|code|ul|ol|li|blockquote|thead|tbody|tr|th|td)>|[hb]r />)[^>]*>?"
+    r"<(?!/?(?:p|pre|strong|em|del|code|ul|ol|li|blockquote|thead|tbody|tr|th|td)>|[hb]r />)"
+    r'(?:pre lang="(?:diff|patch)"><code>[^<]*</code></pre>|a [^>]*>\s*</a>|[^>]*>?)'
 )
 
 

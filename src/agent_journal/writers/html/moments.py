@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agent_journal.writers import _moments
-from agent_journal.writers.html.markup import NOTHING, Markup, element
+from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, text
+
+_MOMENT = Pattern(element("time", {"datetime": PLACE, "title": PLACE}, PLACE))
 
 
 def clock(at: str | None) -> Markup:
@@ -20,4 +22,5 @@ def span(first: str | None, last: str | None) -> Markup:
 def _shown(at: str | None, short: str) -> Markup:
     if not at:
         return NOTHING
-    return element("time", {"datetime": at, "title": at}, short) if short else element("span", "", at)
+    moment = text(at)
+    return _MOMENT(moment, moment, short) if short else element("span", "", moment)

@@ -37,12 +37,18 @@
     if (!turn) return;
     turn.classList.add("current");
     unfoldAround(turn);
-    if (!quietly) turn.scrollIntoView({ block: "start" });
+    if (quietly) return;
+    turn.scrollIntoView({ block: "start" });
+    // From here on Tab goes to what is in this message.
+    turn.tabIndex = -1;
+    turn.focus({ preventScroll: true });
   }
+  const EDGE = 100;
+  // The first message in view; what stands between messages is none.
   function inView() {
-    const edge = 80;
-    for (const x of [0.5, 0.6, 0.4]) {
-      const at = document.elementFromPoint(main.getBoundingClientRect().left + main.clientWidth * x, edge + 20);
+    const x = main.getBoundingClientRect().left + main.clientWidth / 2;
+    for (let y = EDGE; y < innerHeight; y += 40) {
+      const at = document.elementFromPoint(x, y);
       const turn = at && at.closest(".turn");
       if (turn) return turn;
     }
@@ -54,6 +60,8 @@
     const turns = lists.get(selector);
     const from = current || inView();
     if (!from) return turns.length && mark(turns[0]);
+    // What begins below the edge is not read yet: it is the next one.
+    if (!current && way > 0 && turns.includes(from) && from.getBoundingClientRect().top > EDGE) return mark(from);
     const place = after(turns, from);
     const found = turns[way > 0 ? place : place - (turns[place - 1] === from ? 2 : 1)];
     if (found) mark(found);
@@ -132,25 +140,32 @@
   // Syntax colours: ranges over the text as it stands, for blocks that come into view.
   const KEYWORDS =
     "abstract|and|as|assert|async|await|break|case|catch|class|const|constexpr|continue|def|default|defer|del|" +
-    "delete|do|done|echo|elif|else|elsif|enum|esac|except|export|extends|extern|false|False|fi|final|finally|fn|" +
+    "delete|do|elif|else|elsif|end|enum|except|export|extends|extern|false|False|final|finally|fn|" +
     "for|foreach|from|func|function|go|goto|if|impl|implements|import|in|include|instanceof|interface|is|lambda|let|" +
-    "local|match|module|mut|namespace|new|nil|None|not|null|of|or|override|package|pass|private|protected|pub|" +
+    "match|module|mut|namespace|new|nil|None|not|null|of|or|override|package|pass|private|protected|pub|" +
     "public|raise|readonly|require|return|self|sizeof|static|struct|super|switch|template|then|this|" +
-    "throw|throws|trait|true|True|try|type|typeof|union|unless|unsafe|until|use|using|var|virtual|void|where|while|with|yield|" +
-    "SELECT|FROM|WHERE|INSERT|INTO|UPDATE|DELETE|CREATE|TABLE|ALTER|DROP|JOIN|LEFT|INNER|ON|GROUP|ORDER|BY|LIMIT|VALUES|SET|AND|OR|NOT|NULL|AS";
+    "throw|throws|trait|true|True|try|type|typeof|union|unless|unsafe|until|use|using|var|virtual|void|where|while|with|yield";
+  const SHELL_WORDS = "break|case|continue|do|done|elif|else|esac|exit|export|fi|for|function|if|in|local|return|select|set|source|then|unset|until|while";
+  const SQL_WORDS =
+    "add|all|alter|and|as|asc|begin|between|by|case|commit|create|cross|delete|desc|distinct|drop|else|end|exists|from|full|" +
+    "group|having|if|in|index|inner|insert|into|is|join|key|left|like|limit|not|null|offset|on|or|order|outer|primary|" +
+    "references|right|select|set|table|then|union|unique|update|using|values|view|when|where|with";
+  const SHELL = /^(sh|bash|zsh|shell|console|fish)$/;
+  const SQL = /^(sql|sqlite|postgres|postgresql|mysql)$/;
   const HASH = /^(py|python|sh|bash|zsh|shell|console|fish|rb|ruby|ya?ml|toml|ini|r|pl|perl|make|makefile|dockerfile|conf|cfg|tf|nix|elixir|ex|exs|jl|julia|ps1|powershell|graphql)$/;
-  const DASHES = /^(sql|lua|hs|haskell|ada|elm)$/;
+  const DASHES = /^(sql|sqlite|postgres|postgresql|mysql|lua|hs|haskell|ada|elm)$/;
   const PLAIN = /^(text|txt|plain|plaintext|md|markdown|log|output|csv|diff|patch|$)/;
   const grammars = new Map();
   function grammar(language) {
     if (PLAIN.test(language)) return null;
     const comment = HASH.test(language) ? "(?<=^|\\s)#.*" : DASHES.test(language) ? "--.*" : "//.*|/\\*[^]*?\\*/|<!--[^]*?-->";
+    const words = SHELL.test(language) ? SHELL_WORDS : SQL.test(language) ? SQL_WORDS : KEYWORDS;
     return new RegExp(
       `(?<comment>${comment})` +
       "|(?<string>\"\"\"[^]*?\"\"\"|'''[^]*?'''|\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`)" +
       "|(?<number>\\b(?:0x[\\da-f_]+|\\d[\\d_]*(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b)" +
-      `|(?<word>\\b(?:${KEYWORDS})\\b)` +
-      "|(?<called>[A-Za-z_]\\w*(?=\\())", "gm");
+      `|(?<word>\\b(?:${words})\\b)` +
+      "|(?<called>[A-Za-z_]\\w*(?=\\())", SQL.test(language) ? "gim" : "gm");
   }
   function colour(block) {
     const language = (block.dataset.lang || "").split(/\s/)[0].toLowerCase();
@@ -188,7 +203,7 @@
     waiting = 0;
     const turn = inView();
     if (!turn) return;
-    const link = links[after(targets, turn) - 1];
+    const link = scrollY < EDGE ? links[0] : links[after(targets, turn) - 1];
     if (!link || link === here) return;
     if (here) here.removeAttribute("aria-current");
     here = link;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from agent_journal import telling
@@ -12,13 +11,27 @@ from agent_journal.amounts import count, size
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.writers._turns import Done
 from agent_journal.writers.html import tools
-from agent_journal.writers.html.blocks import block, first_line, language_of, value
-from agent_journal.writers.html.markup import NOTHING, Markup, element, image, is_web, joined, link
+from agent_journal.writers.html.blocks import block, first_line, fold, language_of, value
+from agent_journal.writers.html.markup import (
+    NOTHING,
+    Markup,
+    Pattern,
+    element,
+    image,
+    is_web,
+    joined,
+    link,
+    text,
+)
 from agent_journal.writers.html.prose import prose
 
 if TYPE_CHECKING:
     from agent_journal.model import Citation, Part
+    from agent_journal.writers import Kin
     from agent_journal.writers._pages import Page
+
+
+_THOUGHT = Pattern(element("details", "thinking", fold("Thinking")))
 
 
 class Anchors:
@@ -26,13 +39,13 @@ class Anchors:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._used: Counter[str] = Counter()
+        self._used: dict[str, int] = {}
 
-    def of(self, message_id: str) -> str:
+    def of(self, message_id: str) -> Markup:
         """The name of the next message that has this id. Links lead to the first."""
         anchor = self._page.anchor(message_id)
-        self._used[anchor] += 1
-        return anchor if self._used[anchor] == 1 else f"{anchor}-{self._used[anchor]}"
+        times = self._used[anchor] = self._used.get(anchor, 0) + 1
+        return text(anchor if times == 1 else f"{anchor}-{times}")
 
 
 class Parts:
@@ -49,9 +62,12 @@ class Parts:
         """A part, or a call with its result."""
         match part:
             case Done():
-                return tools.done(part, self._anchor_of(part), self.of)
+                done = tools.done(part, self._anchor_of(part), self.of)
+                started = self._page.started_by(part.call)
+                return joined([done, *(subagent(*each) for each in started)]) if started else done
             case Text():
-                return joined([prose(part.text), _sources(part.citations)])
+                said = prose(part.text)
+                return joined([said, _sources(part.citations)]) if part.citations else said
             case Reasoning():
                 return _thought(part)
             case Code():
@@ -89,6 +105,11 @@ class Parts:
         return element("div", "file", name, ref, held)
 
 
+def subagent(kin: Kin, address: str) -> Markup:
+    """A link to what a call started, which has a page of its own."""
+    return element("p", "started", "Subagent: ", element("a", {"href": address}, kin.title or kin.id))
+
+
 def _as_text(media: Media) -> Markup:
     """What a file holds that is text."""
     if not media.data or not (media.mime or "").startswith("text/"):
@@ -106,17 +127,11 @@ def _thought(part: Reasoning) -> Markup:
     if not said:
         hidden = f"encrypted, {size(len(part.encrypted))}" if part.encrypted else "not told"
         return element("p", "thinking quiet", f"Thinking ({hidden})")
-    line = (
-        element("span", "name", "Thinking"),
-        element("span", "telling", first_line(said)),
-        element("span", "how", count(telling.lines_in(said), "line")),
-    )
     blocks = [prose(part.text)] if part.text else []
     if part.summary:
         blocks += [element("p", "quiet", "In short:")] if part.text else []
         blocks.append(prose(part.summary))
-    inside = element("div", "inside", *blocks)
-    return element("details", "thinking", element("summary", "", *line), inside)
+    return _THOUGHT(first_line(said), count(telling.lines_in(said), "line"), joined(blocks))
 
 
 def _code(part: Code) -> Markup:
@@ -127,8 +142,6 @@ def _code(part: Code) -> Markup:
 
 def _sources(citations: list[Citation]) -> Markup:
     """What a text cites."""
-    if not citations:
-        return NOTHING
     return element("ol", "sources", *[element("li", "", *_source(each)) for each in citations])
 
 

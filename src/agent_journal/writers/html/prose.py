@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from agent_journal import visible
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]+")
 _BOX = re.compile(r"\[[xX]\]")
 _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
-_WITHOUT_WORDS = re.compile(r'(<a href="([^"]*)"[^>]*>)\s*(?=</a>)')
 _DIFF = re.compile(r'<pre lang="(?:diff|patch)"><code>([^<]*)</code></pre>')
 _LINE_ENDS = re.compile(r"\r\n?")
 
@@ -31,29 +30,23 @@ _LINE_ENDS = re.compile(r"\r\n?")
 def prose(said: str) -> Markup:
     """What was said, as a block."""
     safe = visible.safe(_LINE_ENDS.sub("\n", said) if "\r" in said else said)
-    made = _render()(safe)
+    # To look for addresses takes a third of the time, and most texts have none.
+    has_addresses = "@" in safe or "://" in safe or "www." in safe
+    made = _renderer(has_addresses=has_addresses)(safe)
     if ("]:" in safe or "|" in safe) and not _has_all_words(safe, made):
         return element("div", "prose as-written", safe)
     if "&" in safe:
         made = visible.safe(made)  # a character can be written as its number
-    if "></a>" in made or "> </a>" in made:
-        made = _WITHOUT_WORDS.sub(r"\1\2", made)
-    tags = _Tags()
-    pieces = _DIFF.split(made) if '<pre lang="' in made else [made]
-    # Between diffs stands what is none.
-    blocks = [
-        diff(html.unescape(piece)) if place % 2 else markup.rendered(piece, tags.rewritten)
-        for place, piece in enumerate(pieces)
-    ]
-    return element("div", "prose", *blocks)
+    return element("div", "prose", markup.rendered(made, _Tags().rewritten))
 
 
 @cache
-def _render() -> Callable[[str], str]:
+def _renderer(*, has_addresses: bool) -> Callable[[str], str]:
     import comrak  # noqa: PLC0415 (not every page needs it)
 
     extensions, rendering = comrak.ExtensionOptions(), comrak.RenderOptions()
-    extensions.table = extensions.strikethrough = extensions.tasklist = extensions.autolink = True
+    extensions.table = extensions.strikethrough = extensions.tasklist = True
+    extensions.autolink = has_addresses
     # Raw HTML is escaped. "Unsafe" keeps every address, so that those which lead nowhere can still be read.
     rendering.escape = rendering.unsafe_ = True
     rendering.compact_html = rendering.github_pre_lang = rendering.full_info_string = True
@@ -71,8 +64,6 @@ def _has_all_words(said: str, made: str) -> bool:
 def _usual() -> dict[str, Markup]:
     """Tags that are always rewritten in the same way."""
     made = {
-        "<pre>": opening("pre", ""),
-        "</pre>": closing("pre"),
         "<table>": markup.joined([opening("div", "wide"), opening("table", "")]),
         "</table>": markup.joined([closing("table"), closing("div")]),
         '<input type="checkbox" disabled="" />': text("☐"),
@@ -91,6 +82,13 @@ def _usual() -> dict[str, Markup]:
 _USUAL = _usual()
 
 
+@lru_cache
+def _block(tag: str) -> Markup:
+    """The beginning of a block of code in a language."""
+    found = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(tag)}
+    return opening("pre", {"data-lang": f"{found.get('lang', '')} {found.get('data-meta', '')}".strip()})
+
+
 class _Tags:
     """The tags of one text that are not plain. A link that leads nowhere is told where it ends."""
 
@@ -103,14 +101,16 @@ class _Tags:
             return usual
         if tag == "</a>":
             return self._end_of_link()
+        if tag.startswith("<pre "):
+            changed = _DIFF.fullmatch(tag)
+            return diff(html.unescape(changed[1])) if changed else _block(tag)
         found = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(tag)}
         if tag.startswith("<a "):
-            return self._link(found.get("href", ""), found.get("title", ""))
+            link = self._link(found.get("href", ""), found.get("title", ""))
+            is_all = tag.endswith("</a>")
+            return markup.joined([link, found.get("href", ""), self._end_of_link()]) if is_all else link
         if tag.startswith("<img "):
             return _image(found.get("src", ""), found.get("alt", ""), found.get("title", ""))
-        if tag.startswith("<pre "):
-            language = f"{found.get('lang', '')} {found.get('data-meta', '')}".strip()
-            return opening("pre", {"data-lang": language})
         if tag.startswith("<ol ") and found.get("start", "").isdecimal():
             return opening("ol", {"start": found["start"]})
         return text(tag)

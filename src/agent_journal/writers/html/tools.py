@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import telling, tree
 from agent_journal.model import Media, ToolResult
 from agent_journal.writers._edits import PATHS
-from agent_journal.writers.html.blocks import answered, block, first_line, language_of, printed, value
+from agent_journal.writers.html.blocks import answered, block, first_line, fold, language_of, printed, value
 from agent_journal.writers.html.diffs import change, diff, is_diff
-from agent_journal.writers.html.markup import Markup, element
+from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +27,11 @@ _EDITS = (
     ("search", "replace"),
 )
 _COMMANDS = ("command", "cmd", "script")
+_FOLDED = Pattern(element("details", {"class": PLACE}, fold(PLACE)))
+_UNFOLDED = Pattern(element("details", {"class": PLACE, "open": ""}, fold(PLACE)))
+_ARGUMENT = Pattern(element("dt", "", PLACE), element("dd", "", PLACE))
+_ANSWER_OF = Pattern(element("div", {"class": "answer", "id": PLACE}, PLACE))
+_NO_OUTPUT = element("p", "quiet", "(no output)")
 _LONG = 100
 _HOW = {True: "error", False: "ok", None: ""}
 
@@ -40,30 +45,17 @@ def done(act: Done, anchor: str | None, inner: Callable[[Part], Markup]) -> Mark
     content = [*_asked(call, arguments)]
     if result is not None:
         content.append(_answer(result, call.kind, _language(arguments), inner, anchor))
-    line = (
-        element("span", "name", call.name),
-        element("span", "telling", first_line(telling.call(call))),
-        element("span", "how", _status(result)),
-    )
     is_open = result is not None and any(isinstance(part, Media) and part.data for part in _parts_of(result))
-    attributes: dict[Any, str] = {"class": classes, **({"open": ""} if is_open else {})}
-    return element("details", attributes, element("summary", "", *line), element("div", "inside", *content))
+    form = _UNFOLDED if is_open else _FOLDED
+    told = first_line(telling.call(call))
+    return form(classes, call.name, told, _status(result), joined(content))
 
 
 def result_alone(result: ToolResult, inner: Callable[[Part], Markup]) -> Markup:
     """A result whose call is not known."""
-    line = (
-        element("span", "name", result.name or "result"),
-        element("span", "telling", _begin(result)),
-        element("span", "how", _status(result)),
-    )
     classes = "tool bad" if result.is_error else "tool"
-    return element(
-        "details",
-        classes,
-        element("summary", "", *line),
-        element("div", "inside", _answer(result, None, None, inner, None)),
-    )
+    answer = _answer(result, None, None, inner, None)
+    return _FOLDED(classes, result.name or "result", _begin(result), _status(result), answer)
 
 
 def _begin(result: ToolResult) -> str:
@@ -130,10 +122,7 @@ def _is_change(edit: Any) -> bool:
 
 def _listed(arguments: dict[str, Any], language: str | None) -> Markup:
     """Arguments by name."""
-    pieces: list[Markup] = []
-    for name, told in arguments.items():
-        pieces.append(element("dt", "", name))
-        pieces.append(element("dd", "", _argument(told, language)))
+    pieces = [_ARGUMENT(name, _argument(told, language)) for name, told in arguments.items()]
     return element("dl", "arguments", *pieces)
 
 
@@ -153,12 +142,13 @@ def _answer(
     inner: Callable[[Part], Markup],
     anchor: str | None,
 ) -> Markup:
-    attributes: dict[Any, str] = {"class": "answer", **({"id": anchor} if anchor else {})}
     if not isinstance(result.output, str):
-        return element("div", attributes, *map(inner, result.output))
-    if not result.output:
-        return element("div", attributes, element("p", "quiet", "(no output)"))
-    if kind == "shell" and not is_diff(result.output):
-        return element("div", attributes, printed(result.output))
-    # What is read from a file is in its language; what else is done to one is told in words.
-    return element("div", attributes, answered(result.output, language if kind == "read" else None))
+        shown = joined(map(inner, result.output))
+    elif not result.output:
+        shown = _NO_OUTPUT
+    elif kind == "shell" and not is_diff(result.output):
+        shown = printed(result.output)
+    else:
+        # What is read from a file is in its language; what else is done to one is told in words.
+        shown = answered(result.output, language if kind == "read" else None)
+    return _ANSWER_OF(anchor, shown) if anchor else element("div", "answer", shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal import telling, tree
+from agent_journal import redact, telling, tree
 from agent_journal.amounts import count
 from agent_journal.forks import is_answer
 from agent_journal.model import Conversation, Event, Message
@@ -12,7 +12,7 @@ from agent_journal.telling import compact
 from agent_journal.writers._markdown import code, fence, folded, in_tags, inline, quote
 from agent_journal.writers._moments import clock, day, short, span
 from agent_journal.writers._turns import Done, sections, turns
-from agent_journal.writers.markdown.parts import part
+from agent_journal.writers.markdown.parts import part, subagent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "Id": code(memory.id),
         "About": inline(memory.about or ""),
         "Time": short(memory.at),
+        "Redacted": inline(redact.told(memory)),
     }
     yield _facts(told)
     yield quote(memory.text)
@@ -88,7 +89,6 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
     facts, run = page.facts, page.run
     source = f"{run.titles.get(conversation.source, conversation.source)} {conversation.app_version or ''}"
     moments = span(facts.begun_at, facts.ended_at)
-    redacted = conversation.extra.get("redactions")
     return {
         "Source": inline(source.rstrip()),
         "Id": code(conversation.id),
@@ -103,7 +103,7 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Parent": _parent(conversation, page),
         "Came out of it": _children(page),
         "Tags": ", ".join(map(inline, conversation.tags)),
-        "Redacted": inline(compact(redacted)) if redacted else "",
+        "Redacted": inline(redact.told(conversation)),
         "Contents": f"[all conversations](<{page.index}>)" if page.index else "",
     }
 
@@ -171,6 +171,8 @@ class _Reading:
             if isinstance(each, Done) and each.answer is not None and each.answer.id in self._linked:
                 yield self._anchor(each.answer)
             yield from part(each, turn.message, self._page)
+        for kin, address in self._page.started_at(turn.message.id):
+            yield subagent(kin, address)
 
     def _named(self, model: str | None) -> str:
         if model not in self._models:

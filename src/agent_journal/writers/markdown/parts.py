@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Citation, Message, Part
+    from agent_journal.writers import Kin
     from agent_journal.writers._pages import Page
 
 _ON_ONE_LINE = 120
@@ -36,6 +37,8 @@ def part(each: Part | Done, message: Message, page: Page) -> Iterator[str]:
                 yield "\n".join(map(_citation, each.citations))
         case Done():
             yield from _done(each, message, page)
+            for kin, address in page.started_by(each.call):
+                yield subagent(kin, address)
         case Reasoning():
             yield from _thought(each)
         case ToolResult():
@@ -51,8 +54,15 @@ def part(each: Part | Done, message: Message, page: Page) -> Iterator[str]:
             yield from _done(Done(each, None, None), message, page)
 
 
+def subagent(kin: Kin, address: str) -> str:
+    """A link to what a call started, which has a page of its own."""
+    return f"Subagent: [{inline(kin.title or kin.id)}](<{address}>)"
+
+
 def _citation(citation: Citation) -> str:
-    told = f"- Cites {_link(telling.citation(citation), citation.url)}"
+    is_page = citation.url is not None and citation.url.startswith(_PAGES)
+    words = citation.title if citation.title and is_page else telling.citation(citation)
+    told = f"- Cites {_link(words, citation.url)}"
     return f"{told}: {inline(citation.text)}" if citation.text else told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal import telling, tree
+from agent_journal import redact, telling, tree
 from agent_journal.amounts import count
 from agent_journal.forks import is_answer
 from agent_journal.model import Conversation, Event
@@ -53,7 +53,10 @@ def absent(missing: Absent, out: IO[bytes]) -> None:
 
 
 def _index(book: Book) -> Iterator[str]:
-    yield f"{count(len(book.facts), 'conversation')}; times are UTC"
+    memories = book.memories()
+    told = count(len(book.facts) - len(memories), "conversation")
+    kept = f" and {count(len(memories), 'memory', 'memories')}" if memories else ""
+    yield f"{told}{kept}; times are UTC"
     below = book.children()
     for project in book.projects():
         yield f"\n{one_line(project.name)}"
@@ -65,12 +68,14 @@ def _index(book: Book) -> Iterator[str]:
                     facts, depth = pending.pop()
                     yield f"{'  ' * depth}{_entry(facts, book)}"
                     pending.extend((child, depth + 1) for child in reversed(below.get(facts.name, ())))
-    for facts in book.memories():
-        yield f"\n{_entry(facts, book)}"
+    if memories:
+        yield "\nMemories\n"
+        yield from (f"    {_entry(facts, book)}" for facts in memories)
 
 
 def _entry(facts: Facts, book: Book) -> str:
-    told = [clock(facts.begun_at), one_line(facts.title), facts.relation or "", address_in_index(facts, book)]
+    at = short(facts.begun_at) if facts.is_memory else clock(facts.begun_at)
+    told = [at, one_line(facts.title), facts.relation or "", address_in_index(facts, book)]
     return "  ".join(filter(None, told))
 
 
@@ -81,6 +86,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "Id": memory.id,
         "About": memory.about or "",
         "Time": short(memory.at),
+        "Redacted": redact.told(memory),
     }
     yield from _head(page.facts.title, told)
     yield f"\n{said(memory.text)}"
@@ -110,7 +116,6 @@ def _head(title: str, told: dict[str, str]) -> Iterator[str]:
 def _about(conversation: Conversation, page: Page) -> dict[str, str]:
     facts, run, link = page.facts, page.run, conversation.link
     moments = span(facts.begun_at, facts.ended_at)
-    redacted = conversation.extra.get("redactions")
     return {
         "Source": f"{run.titles.get(facts.source, facts.source)} {conversation.app_version or ''}",
         "Id": conversation.id,
@@ -123,7 +128,7 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Parent": f"{telling.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
         "Children": ", ".join(f"{kin.relation} {kin.id}" for kin, _ in page.children()),
         "Tags": ", ".join(conversation.tags),
-        "Redacted": compact(redacted) if redacted else "",
+        "Redacted": redact.told(conversation),
     }
 
 
