@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import SEEK_END
+from itertools import accumulate, groupby
 from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,23 +12,34 @@ from weakref import finalize
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import apsw
 
 Order: TypeAlias = str | float | None
 
 # So many bytes of values are held in memory; with more of them, all go to the file.
-_HELD_BYTES = 32 << 20
+_HELD_BYTES = 64 << 20
 _KEY, _ELEMENT = 16, 4
-_TOGETHER = 2_000
+# So many bytes are written or read together.
+_TOGETHER = 256 << 10
+# The places of values, group by group.
+_GROUPS = """
+SELECT grp, place, size FROM (
+    SELECT *, CASE WHEN ? THEN min(ord) OVER of_group END AS first, min(place) OVER of_group AS begin
+    FROM value WINDOW of_group AS (PARTITION BY grp)
+) ORDER BY first, begin, ord, place
+"""
 _CACHE_KB = 16_000
 _NESTING = frozenset({dict, list})
 # By so many levels a value must be less deep than can be encoded: it may be decoded from further inside.
 _MARGIN = 64
-# What stands in the file for a value that is too deep for it; no JSON begins like that.
+# What stands for a value that is too deep to be encoded, and what one that is encoded begins with: it is
+# MessagePack, in a list. No JSON, as which values may be given, begins with either.
 _DEEP = b"\0"
-_decode = msgspec.json.Decoder().decode
+_LISTED = b"\x91"
+_from_json = msgspec.json.Decoder().decode
+_pack = msgspec.msgpack.Encoder().encode
 
 
 class Grouped:
@@ -35,14 +48,17 @@ class Grouped:
     Memory holds a small log, or one group of a large one; its file goes with the object. An owner of its
     values may give out the very objects that were added, which costs nothing as long as the log is small;
     else what is given out is a copy. Values that are nested too deeply for a copy stay in memory; of whoever
-    does not own them, they are refused with RecursionError.
+    does not own them, they are refused with RecursionError. A copy that fits a `shape`, which is a type of
+    msgspec, is of that type. Nothing may be added while groups are given out.
     """
 
-    def __init__(self, *, is_owner: bool = False) -> None:
+    def __init__(self, *, is_owner: bool = False, shape: Any = Any) -> None:
         self._is_owner = is_owner
+        self._shaped = msgspec.msgpack.Decoder(tuple[shape]).decode
         self._held: dict[str, list[tuple[Order, Any]]] = {}
         self._bytes = 0
         self._deep: list[Any] = []
+        self._margin = _Margin()
         self._stored: _Stored | None = None
 
     def add(self, group: str, order: Order, value: Any, written: bytes | None = None) -> None:
@@ -58,10 +74,7 @@ class Grouped:
         self._hold(group, order, held, size)
 
     def add_whole(self, group: str, order: Order, value: Any, size: int) -> None:
-        """Keep a value of about so many bytes as JSON, which is given out once, as an owner would.
-
-        From the file it comes as its JSON.
-        """
+        """Keep a value of about so many bytes as JSON, which is given out once, as an owner would."""
         if self._stored is None:
             self._hold(group, order, value, size)
         else:
@@ -93,9 +106,12 @@ class Grouped:
         self._held.clear()
 
     def _encoded(self, value: Any, *, is_owned: bool) -> bytes:
-        """A value as JSON, or what stands for it."""
+        """A value as MessagePack in a list, as JSON if that cannot hold it, or what stands for it."""
         try:
-            return msgspec.json.encode(_nested(value))[_MARGIN:-_MARGIN]
+            try:
+                return self._margin.packed(value, around=1)
+            except OverflowError:
+                return self._margin.as_json(value)
         except RecursionError:
             if not is_owned:
                 raise
@@ -103,10 +119,18 @@ class Grouped:
         return _DEEP + str(len(self._deep) - 1).encode()
 
     def _given(self, held: Any) -> Any:
-        """A value that is held as JSON, or as it is."""
+        """A value that is held as bytes, or as it is."""
         if held.__class__ is not bytes:
             return held
-        return self._deep[int(held[len(_DEEP) :])] if held.startswith(_DEEP) else _decode(held)
+        if held.startswith(_LISTED):
+            return self._unpacked(held)
+        return self._deep[int(held[len(_DEEP) :])] if held.startswith(_DEEP) else _from_json(held)
+
+    def _unpacked(self, packed: bytes) -> Any:
+        try:
+            return self._shaped(packed)[0]
+        except msgspec.ValidationError:
+            return msgspec.msgpack.decode(packed)[0]
 
     def _groups(self, *, by_order: bool) -> Iterator[tuple[str, list[Any]]]:
         names = sorted(self._held, key=self._first) if by_order else list(self._held)
@@ -126,11 +150,33 @@ class Grouped:
         return [value for _, value in held]
 
 
-def _nested(value: Any) -> Any:
-    """The value in lists; each of them takes a byte before it, and in JSON one behind it."""
-    for _ in range(_MARGIN):
-        value = [value]
-    return value
+class _Margin:
+    """The lists around a value that is encoded, made once: they take longer than small values do.
+
+    Each of them takes a byte before the value, and in JSON one behind it.
+    """
+
+    def __init__(self) -> None:
+        self._innermost: list[Any] = [None]
+        self._outermost = self._innermost
+        for _ in range(_MARGIN - 1):
+            self._outermost = [self._outermost]
+
+    def packed(self, value: Any, around: int = 0) -> bytes:
+        """A value as MessagePack, in so many of the lists."""
+        self._innermost[0] = value
+        try:
+            return _pack(self._outermost)[_MARGIN - around :]
+        finally:
+            self._innermost[0] = None
+
+    def as_json(self, value: Any) -> bytes:
+        """A value as JSON, which has numbers of any size."""
+        self._innermost[0] = value
+        try:
+            return msgspec.json.encode(self._outermost)[_MARGIN:-_MARGIN]
+        finally:
+            self._innermost[0] = None
 
 
 def flat_size(record: dict[str, Any]) -> int | None:
@@ -173,11 +219,12 @@ class Shelf:
         self._file = TemporaryFile(prefix="agent-journal-")  # noqa: SIM115 (it is closed with the object)
         finalize(self, self._file.close)
         self._end = 0
+        self._margin = _Margin()
 
     def put(self, value: Any) -> tuple[int, int] | None:
         """Put away what msgspec can decode again; gives where it is, or None if no file can hold it."""
         try:
-            data = msgspec.msgpack.encode(_nested(value))[_MARGIN:]
+            data = self._margin.packed(value)
         except (RecursionError, OverflowError, UnicodeError):
             return None
         self._file.seek(self._end)
@@ -204,7 +251,8 @@ class _Stored:
 
         import apsw  # noqa: PLC0415
 
-        self._values = tempfile.TemporaryFile(prefix="aj-")  # noqa: SIM115 (lives as long as this)
+        # Without a buffer, which would be filled anew for every value that is read.
+        self._values = tempfile.TemporaryFile(prefix="aj-", buffering=0)  # noqa: SIM115 (lives as long as this)
         self._end = 0
         self._database: apsw.Connection = apsw.Connection("")
         self._database.pragma("cache_size", -_CACHE_KB)
@@ -212,44 +260,65 @@ class _Stored:
         self._database.execute("CREATE TABLE value (place INTEGER PRIMARY KEY, grp TEXT, ord, size INTEGER)")
         self._database.execute("BEGIN")
         self._is_indexed = False
-        self._pending: list[tuple[int, str, Order, int]] = []
+        self._pending: list[bytes] = []
+        self._rows: list[tuple[int, str, Order, int]] = []
 
     def __del__(self) -> None:
         self._values.close()
 
     def add(self, group: str, order: Order, data: bytes) -> None:
-        if self._is_indexed:  # something was read meanwhile
-            self._values.seek(self._end)
-        self._values.write(data)
-        self._pending.append((self._end, group, order, len(data)))
+        self._pending.append(data)
+        self._rows.append((self._end, group, order, len(data)))
         self._end += len(data)
-        if len(self._pending) >= _TOGETHER:
+        if self._end - self._rows[0][0] >= _TOGETHER:
             self._flush()
 
     def groups(self, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:  # noqa: FBT001 (as it is asked for)
         self._flush()
-        names = self._database.execute(
-            "SELECT grp FROM value GROUP BY grp ORDER BY CASE WHEN ? THEN min(ord) END, min(place)",
-            (by_order,),
-        )
-        # Sorting all values at once would move each of them several times.
-        for group in [str(name) for (name,) in names]:
-            yield group, self.of(group)
+        rows = self._database.execute(_GROUPS, (by_order,))
+        for group, of_group in groupby(rows, key=itemgetter(0)):
+            yield str(group), self._read((place, size) for _, place, size in of_group)
 
     def of(self, group: str) -> list[bytes]:
         self._flush()
         if not self._is_indexed:
-            self._database.execute("CREATE INDEX by_group ON value (grp, ord, place)")
+            self._database.execute("CREATE INDEX by_group ON value (grp, ord, place, size)")
             self._is_indexed = True
-        rows = self._database.execute(
-            "SELECT place, size FROM value WHERE grp = ? ORDER BY ord, place", (group,)
+        return self._read(
+            self._database.execute(
+                "SELECT place, size FROM value WHERE grp = ? ORDER BY ord, place", (group,)
+            )
         )
-        return [self._value(place, size) for place, size in rows]
 
-    def _value(self, place: int, size: int) -> bytes:
-        self._values.seek(place)
-        return self._values.read(size)
+    def _read(self, places: Iterable[tuple[Any, Any]]) -> list[bytes]:
+        """The values at some places; those that lie behind each other are read together."""
+        found: list[bytes] = []
+        sizes: list[int] = []
+        start = end = 0
+        for place, size in places:
+            if place != end or end - start > _TOGETHER:
+                found += self._read_run(start, sizes)
+                start, end, sizes = place, place, []
+            sizes.append(size)
+            end += size
+        return found + self._read_run(start, sizes)
+
+    def _read_run(self, start: int, sizes: list[int]) -> list[bytes]:
+        if not sizes:
+            return []
+        self._values.seek(start)
+        data = self._values.read(sum(sizes))
+        if len(sizes) == 1:
+            return [data]
+        ends = list(accumulate(sizes))
+        return [data[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
     def _flush(self) -> None:
-        self._database.executemany("INSERT INTO value VALUES (?, ?, ?, ?)", self._pending)
-        self._pending.clear()
+        if self._rows:
+            self._values.seek(0, SEEK_END)
+            left = memoryview(b"".join(self._pending))
+            while left:
+                left = left[self._values.write(left) :]
+            self._database.executemany("INSERT INTO value VALUES (?, ?, ?, ?)", self._rows)
+            self._pending.clear()
+            self._rows.clear()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import spill
+from agent_journal.readers._api_calls import stitching
 from agent_journal.spill import Grouped, flat_size
+from tests.cases import Case, all_cases, as_golden, outcome
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The readers of logs in which what belongs together lies scattered.
+REGROUPING = {"api-trace", "azure-openai", "continue", "copilot-completions", "gemini-takeout", "opencode"}
 ORDERS = st.none() | st.integers(0, 5) | st.floats(0, 5) | st.sampled_from(["", "a", "b"])
 
 
@@ -113,6 +120,50 @@ def test_values_held_as_they_are_come_like_all_others(rows: list[tuple[str, Any]
         assert expected == [(group, [[*value] for value in values]) for group, values in kept.groups()]
 
 
+class Event(NamedTuple):
+    """What a log is full of."""
+
+    where: str
+    said: dict[str, int]
+
+
+@pytest.mark.parametrize("held", [0, 10**9])
+def test_copies_that_fit_a_shape_are_of_it(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "_HELD_BYTES", held)
+    kept = Grouped(shape=Event)
+    event, other = Event("line 1", {"a": 1}), ("line 2", {"a": "b"})
+    kept.add_whole("g", 1, event, 10)
+    kept.add("g", 2, other)
+
+    found = kept.of("g")
+    assert [event, [*other]] == [found[0], [*found[1]]]
+    assert type(found[0]) is Event
+
+
+@pytest.mark.parametrize("held", [0, 10**9])
+@pytest.mark.parametrize("is_owner", [False, True])
+def test_numbers_have_any_size(held: int, is_owner: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "_HELD_BYTES", held)
+    kept = Grouped(is_owner=is_owner)
+    kept.add("g", None, {"big": 10**30, "small": -(10**30)})
+
+    assert [{"big": 10**30, "small": -(10**30)}] == kept.of("g")
+
+
+def test_groups_of_values_that_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "_HELD_BYTES", 0)
+    monkeypatch.setattr(spill, "_TOGETHER", 40)
+    kept = Grouped()
+    for place in range(60):
+        kept.add("ab"[place % 7 % 2], place, f"value {place}")
+
+    expected = {
+        name: [f"value {place}" for place in range(60) if "ab"[place % 7 % 2] == name] for name in "ab"
+    }
+    assert dict(kept.groups()) == expected
+    assert {name: kept.of(name) for name in "ab"} == expected
+
+
 def test_the_size_of_a_record_is_that_of_all_its_texts() -> None:
     assert (flat_size({"a": "x" * 1000, "b": "é" * 1000, "c": 1}) or 0) > 2000
     assert flat_size({"a": "x", "b": []}) is None
@@ -156,3 +207,15 @@ def depth_of(value: list[Any]) -> int:
         (value,) = value
         depth += 1
     return depth
+
+
+@pytest.mark.parametrize("case", [case for case in all_cases() if case.reader in REGROUPING], ids=str)
+def test_cases_are_read_alike_if_nothing_fits_into_memory(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = case.location(tmp_path)
+    held = outcome(location)
+    monkeypatch.setattr(spill, "_HELD_BYTES", 0)
+    monkeypatch.setattr(stitching, "_HELD_BYTES", 0)
+
+    assert as_golden(held, tmp_path) == as_golden(outcome(location), tmp_path)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 # Roles whose messages may be nothing but a text; a tool's is a result.
 _PLAIN_ROLES = frozenset({"user", "assistant", "system"})
 _FIELDS_OF_PLAIN = 2
+# How many counts there are where nothing is told in detail.
+_COUNTS = 3
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
@@ -330,10 +332,12 @@ def usage(raw: Any, key: str | None) -> Usage | None:
         return None
     prompt, completion = _count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens"))
     total = _count(raw.get("total_tokens"))
-    cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
-    if cached is None:
-        cached = _count(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
-    reasoning = _detail_count(raw, "completion_tokens_details", "reasoning_tokens")
+    cached = reasoning = None
+    if len(raw) > _COUNTS or prompt is None or completion is None or total is None:
+        cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
+        if cached is None:
+            cached = _count(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
+        reasoning = _detail_count(raw, "completion_tokens_details", "reasoning_tokens")
     return Usage(
         key=key,
         input=prompt if prompt is None or cached is None else max(prompt - cached, 0),

@@ -36,6 +36,7 @@ class ContentStream:
 
     def add(self, chunk: dict[str, Any]) -> None:
         """Take in the next chunk."""
+        chunk = opened(chunk, "response")
         candidates = chunk.get("candidates")
         if chunk.get("error") is not None:
             self.error = chunk["error"] if self.error is None else self.error
@@ -82,8 +83,25 @@ class ContentStream:
         return body
 
 
+def opened(envelope: dict[str, Any], name: str) -> dict[str, Any]:
+    """What Code Assist puts around a request or a response, and that, as one body; any other as it is.
+
+    Who uses the models by a Google account is served by it; what the envelope says otherwise stays in it.
+    """
+    inner = envelope.get(name)
+    if inner.__class__ is not dict or not ("contents" in inner or _is_bare(inner)):
+        return envelope
+    beside = {key: value for key, value in envelope.items() if key != name}
+    differing = {key: value for key, value in beside.items() if key in inner and inner[key] != value}
+    return {**beside, **inner, **({"envelope": differing} if differing else {})}
+
+
 def is_chunk(value: dict[str, Any]) -> bool:
-    """Whether a value is a response of this API, also one without an answer."""
+    """Whether a value is a response of this API, also one without an answer, or in an envelope."""
+    return _is_bare(value) or (value.get("response").__class__ is dict and _is_bare(value["response"]))
+
+
+def _is_bare(value: dict[str, Any]) -> bool:
     return "candidates" in value or "usageMetadata" in value or "promptFeedback" in value
 
 

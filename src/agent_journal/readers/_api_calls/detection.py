@@ -65,11 +65,10 @@ def _first_tool_has_input_schema(tools: Any) -> bool:
 def _has_claude_block(messages: Any) -> bool:
     if not isinstance(messages, list):
         return False
-    for message in messages:
-        content = message.get("content") if message.__class__ is dict else None
-        if content.__class__ is list and any(map(_is_claude_block, content)):
-            return True
-    return False
+    contents = [message.get("content") for message in messages if message.__class__ is dict]
+    if list not in map(type, contents):
+        return False
+    return any(any(map(_is_claude_block, content)) for content in contents if content.__class__ is list)
 
 
 def _is_claude_block(block: Any) -> bool:

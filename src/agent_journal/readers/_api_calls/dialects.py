@@ -25,10 +25,6 @@ _REFERENCE = "item_reference"
 SYSTEM_PLACE = -1
 
 
-def _never(_: Any) -> bool:
-    return False
-
-
 class Dialect(NamedTuple):
     """What depends on the API that a request was made for."""
 
@@ -46,8 +42,8 @@ class Dialect(NamedTuple):
     """Where a request may have its system prompt."""
     content: str = "content"
     """Where a message has its parts."""
-    is_aside: Callable[[Any], bool] = _never
-    """Whether a message may be left out when a dialogue is repeated."""
+    is_aside: Callable[[Any], bool] | None = None
+    """Whether a message may be left out when a dialogue is repeated, if any may."""
     tool: Callable[[Any, Notes, int | str], Tool] = _messages_openai.tool
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal import times
-from agent_journal.model import Bag, Conversation, Message, Request, Tool, Usage
+from agent_journal.model import Bag, Conversation, Message, Request, Text, Tool, Usage
 from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
 from agent_journal.readers._api_calls.exchange import Sent
 from agent_journal.readers._api_calls.meanings import Form
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agent_journal.spill import Shelf
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+# The form of a message that says what stands on the timeline; no hash is so short.
+_FOLDED = b""
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -80,6 +82,49 @@ class _Content(Struct, gc=False):
     system: dict[int, _Kept] = {}
     tools: dict[int, Tool] = {}
     requests: list[Request] = []
+    plain: list[int] = []
+    """Where the messages are that are nothing but a text, which stands there once while it is away."""
+
+    def folded(self) -> _Content:
+        """The same with each text once: neither in a message as it was written, nor as its form."""
+        plain = [place for place, message in enumerate(self.timeline) if _is_plain(message)]
+        said = {self.timeline[place].id: self.timeline[place] for place in plain}
+        timeline = [*self.timeline]
+        for place in plain:
+            timeline[place] = replace(timeline[place], native=None)
+
+        def fold(kept: dict[int, _Kept]) -> dict[int, _Kept]:
+            return {
+                place: _Kept(one.id, _FOLDED) if _is_said(one, said.get(one.id)) else one
+                for place, one in kept.items()
+            }
+
+        return replace(self, timeline=timeline, kept=fold(self.kept), system=fold(self.system), plain=plain)
+
+    def unfold(self) -> None:
+        """Let the texts stand where they stood."""
+        said: dict[str, tuple[str, str]] = {}
+        for place in self.plain:
+            message = self.timeline[place]
+            text = message.parts[0].text  # type: ignore[union-attr] # it is nothing but a text
+            self.timeline[place] = replace(message, native=text)
+            said[message.id] = message.role, text  # type: ignore[assignment]
+        for kept in (self.kept, self.system):
+            kept |= {place: _Kept(one.id, said[one.id]) for place, one in kept.items() if one.form == _FOLDED}
+        self.plain = []
+
+
+def _is_plain(message: Message) -> bool:
+    parts = message.parts
+    return len(parts) == 1 and parts[0].__class__ is Text and parts[0].text is message.native
+
+
+def _is_said(kept: _Kept, message: Message | None) -> bool:
+    """Whether a message says the form in which it was first seen."""
+    form = kept.form
+    if message is None or not isinstance(form, tuple):
+        return False
+    return form[1] is message.native and form[0] == message.role
 
 
 @cache
@@ -241,9 +286,8 @@ class Dialogue:
 
     def put_away(self, shelf: Shelf) -> bool:
         """Hold nothing that was said until it is fetched; whether a file can hold it."""
-        place = shelf.put(
-            _Content(self._timeline, self._ids, self._kept, self._system, self._tools, self._requests)
-        )
+        content = _Content(self._timeline, self._ids, self._kept, self._system, self._tools, self._requests)
+        place = shelf.put(content.folded())
         if place is None:
             return False
         self._away = shelf, place
@@ -255,7 +299,9 @@ class Dialogue:
         if self._away is None:
             return False
         shelf, place = self._away
-        self._hold(_decoder().decode(shelf.get(place)))
+        content = _decoder().decode(shelf.get(place))
+        content.unfold()
+        self._hold(content)
         self._away = None
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -77,6 +78,8 @@ class Meanings:
             }
 
 
+# A request repeats the first message of its dialogue, and what was answered before it.
+@lru_cache(maxsize=64)
 def _hash_of_plain(role: str, text: str | None) -> bytes:
     """The hash of a role and a text; as bytes they are like no JSON, of which the other hashes are."""
     return _hash(f"{len(role)}\0{role}\0{text or ''}".encode("utf-8", "surrogatepass"))

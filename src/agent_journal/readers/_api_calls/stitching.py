@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _START = 0
 # So many bytes of dialogues are held; of more, those that did not grow for longest go to a file.
-_HELD_BYTES = 32 << 20
+_HELD_BYTES = 64 << 20
 # How large a call is beside what is said in it.
 _OVERHEAD = 1500
 
@@ -136,11 +136,12 @@ class Stitching:
         steps, places = [*known.steps], [*known.places]
         place = places[-1] if places else place
         messages, first, dialect = exchange.prompt.messages, exchange.prompt.first, exchange.dialect
+        is_aside = dialect.is_aside
         for number in range(len(steps), len(messages)):
             raw = messages[number]
             meaning, form = self._meaning(raw, dialect)
             spot = self._place_after(place, meaning)
-            if not dialect.is_aside(raw):
+            if is_aside is None or not is_aside(raw):
                 place = spot
             steps.append(Step(spot, Sent(first + number, raw, dialect), form))
             places.append(place)
@@ -209,7 +210,7 @@ class Stitching:
         for reply in exchange.answer.replies:
             meaning, form = self._meaning(reply.raw, reply.dialect)
             spot = self._place_after(end if exchange.answer.is_chain else place, meaning)
-            is_aside = reply.dialect.is_aside(reply.raw)
+            is_aside = reply.dialect.is_aside is not None and reply.dialect.is_aside(reply.raw)
             if (exchange.answer.is_chain and not is_aside) or (not exchange.answer.is_chain and not found):
                 end = spot
             found.append((spot, form))

@@ -8,6 +8,7 @@ from agent_journal import jsonstream
 from agent_journal.encoding import utf8
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import _sse
+from agent_journal.readers._stream_google import opened
 from agent_journal.readers.api_trace import signs
 from agent_journal.readers.api_trace.batch import CLAUDE, Batch, Call, made_at
 
@@ -111,7 +112,7 @@ def _calls(values: Iterable[Placed], batch: Batch, note: Notes) -> Iterator[Call
             stream = stream or Stream(where)
             stream.add(value)
         elif kind == signs.RECORD:
-            yield Call(where, value)
+            yield Call(where, _opened(value))
         elif kind == signs.BATCH:
             batch.add(where, value, note)
         elif kind == signs.REQUEST:
@@ -123,6 +124,15 @@ def _calls(values: Iterable[Placed], batch: Batch, note: Notes) -> Iterator[Call
     if stream is not None:
         yield from turns.answer(stream.where, stream.record(note), stream.api)
     yield from turns.end()
+
+
+def _opened(record: Record) -> Record:
+    """The record of a call through Code Assist as that of any other: without what is around its bodies."""
+    for name in ("request", "response"):
+        side = record.get(name)
+        if side.__class__ is dict and side.get(name).__class__ is dict:
+            record[name] = opened(side, name)
+    return record
 
 
 class _Turns:

@@ -217,7 +217,10 @@ def _is_record(record: dict[str, Any]) -> bool:
         return False
     if _is_list(request, "messages") or (response.__class__ is dict and _is_list(response, "sse_lines")):
         return True
-    if _are_contents(request.get("contents")):
+    inner = request.get("request")  # in an envelope, as Code Assist takes it
+    if _are_contents(request.get("contents")) or (
+        inner.__class__ is dict and _are_contents(inner.get("contents"))
+    ):
         return True
     is_answer = response.__class__ is dict and response.get("object") == "response"
     return "input" in request and (is_answer or request.get("model").__class__ is str)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
     """The rows of each call, calls in order of time; a row without a time stands with the one before it."""
-    grouped = Grouped()
+    grouped = Grouped(shape=Placed)
     at = 0
     for place, row in enumerate(rows):
         known = layout(tuple(row.values))

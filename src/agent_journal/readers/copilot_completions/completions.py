@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agent_journal import jsonstream, times
 from agent_journal.fields import Fields
+from agent_journal.model import Bag
 from agent_journal.notes import Kind
 from agent_journal.readers.copilot_completions.names import EVENTS, FILE, TIME
 from agent_journal.readers.copilot_completions.thread import Thread, first_of
@@ -27,27 +28,35 @@ _WINDOW_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
 
 
 class _Placed(NamedTuple):
-    """An event, where it stands, and its time; one without a time has that of the event before it.
-
-    A usual one has its time as a text, too.
-    """
+    """An event, where it stands, and its time; one without a time has that of the event before it."""
 
     where: str
     ms: int
-    record: dict[str, Any] | UsualEvent
-    at: str | None = None
+    record: Bag
+
+
+class _PlacedUsual(NamedTuple):
+    """A usual event, which has its time as a text, too."""
+
+    where: str
+    ms: int
+    record: UsualEvent
+    at: str | None
+
+
+_Event: TypeAlias = _Placed | _PlacedUsual
 
 
 def threads(source: Source, note: Notes) -> Iterator[Conversation]:
     """Every thread; files in the order in which they first occur, the threads of a file by time."""
-    grouped = Grouped()
+    grouped = Grouped(shape=_PlacedUsual)
     ms = 0
     heads: list[Bag] = []
     for where, record in _records(source, note, heads):
         if record.__class__ is UsualEvent:
             at, stated = _time(record.timestamp)
             ms = ms if stated is None else stated
-            grouped.add_whole(record.file, ms, _Placed(where, ms, record, at), _size(record))
+            grouped.add_whole(record.file, ms, _PlacedUsual(where, ms, record, at), _size(record))
             continue
         stated = times.epoch_ms(times.moment(first_of(record, TIME)))
         ms = ms if stated is None else stated
@@ -58,16 +67,16 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
             note(Kind.BAD_RECORD, where, "nested too deeply")
     told: set[str] = set()
     for file, values in grouped.groups():
-        placed = [value if value.__class__ is _Placed else _Placed(*value) for value in values]
+        placed = [value if value.__class__ is _PlacedUsual else _Placed(*value) for value in values]
         for events in _windows(placed):
             thread = Thread(file or None, events[0].record, told)
-            for where, _, record, at in events:
-                if isinstance(record, dict):
-                    thread.add(Fields(record, note, where))
-                elif at is None:
-                    thread.add(Fields(as_record(record), note, where))
+            for event in events:
+                if isinstance(event, _Placed):
+                    thread.add(Fields(event.record, note, event.where))
+                elif event.at is None:
+                    thread.add(Fields(as_record(event.record), note, event.where))
                 else:
-                    thread.add_usual(record, at)
+                    thread.add_usual(event.record, event.at)
             yield thread.conversation(heads[0] if len(heads) == 1 else {"heads": heads} if heads else {})
     if not told:
         note(Kind.IGNORED_FILE, "", "there is no event in it")
@@ -104,9 +113,9 @@ def _size(event: UsualEvent) -> int:
     return _OVERHEAD + len(event.promptContext) + len(event.completion)
 
 
-def _windows(events: list[_Placed]) -> Iterator[list[_Placed]]:
+def _windows(events: list[_Event]) -> Iterator[list[_Event]]:
     """The events, cut where more than half an hour passes."""
-    window: list[_Placed] = []
+    window: list[_Event] = []
     for event in events:
         if window and event.ms - window[-1].ms > _WINDOW_MS:
             yield window

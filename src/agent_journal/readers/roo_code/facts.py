@@ -178,7 +178,7 @@ def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:
     telling = [
         entry
         for entry in timeline
-        if (_is_summary(entry) if isinstance(entry, Message) else entry.name == _CONDENSED)
+        if (_is_summary(entry) if entry.__class__ is Message else entry.name == _CONDENSED)  # type: ignore[union-attr] # it is an event
     ]
     if not telling:
         return []

@@ -6,7 +6,7 @@ calls stand in the model's text and results in the text that answers it; both ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,6 +35,7 @@ _ENVIRONMENT = "environment_details"
 _SPEAKERS = ("user", "assistant")
 
 
+@final
 class Said(Struct, gc=False):
     """A message, and when it was said in milliseconds, if the source tells."""
 
@@ -313,12 +314,12 @@ def _take_details(parts: list[Part]) -> list[Any]:
 def _open_result(parts: list[Part]) -> ToolResult | None:
     """The result before, if it has a head, to which what follows belongs."""
     last = parts[-1] if parts else None
-    return last if isinstance(last, ToolResult) and _HEAD in last.extra else None
+    return last if last.__class__ is ToolResult and _HEAD in last.extra else None
 
 
 def _add(parts: list[Part], part: Part) -> None:
     """Put a part at the end; pictures go into the result whose output they are."""
-    result = _open_result(parts) if isinstance(part, Media) else None
+    result = _open_result(parts) if part.__class__ is Media else None
     if result is None:
         parts.append(part)
         return

@@ -200,7 +200,7 @@ def _end_of_value(text: str, name: str, parameter: str, start: int) -> int:
 def _trimmed(parameter: str, text: str, start: int, end: int) -> str:
     """As the extensions do it: a file's content loses only the line breaks next to its tags."""
     if parameter != "content":
-        return _stripped(text, start, end)
+        return text[start:end].strip()
     if start < end and text[start] == "\n":
         start += 1
     if start < end and text[end - 1] == "\n":
@@ -230,20 +230,11 @@ def without_environment(text: str) -> tuple[str, str | None]:
     end = text.rfind(_END_OF_ENVIRONMENT)
     if start < 0 or end < start:
         return text, None
-    told = _stripped(text, start + len(_ENVIRONMENT), end)
+    told = text[start + len(_ENVIRONMENT) : end].strip()
     behind = end + len(_END_OF_ENVIRONMENT)
     if not start and behind == len(text):
         return "", told  # a block of its own, as nearly always
     return text[:start].rstrip() + text[behind:].rstrip(), told
-
-
-def _stripped(text: str, start: int, end: int) -> str:
-    """A stretch of a text without white space around it, copied once."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return text[start:end]
 
 
 def unwrapped(text: str) -> Words:

@@ -97,7 +97,7 @@ class Turns:
         self._entries = entries
         turn, add = 0, self.turn_of.append
         for place, entry in enumerate(entries):
-            if isinstance(entry, Said):
+            if type(entry) is Said:  # several times faster than asking of what it is an instance
                 if not entry.message.hidden:
                     self._learn(entry.message, place, turn)
             elif entry.name == REQUEST:

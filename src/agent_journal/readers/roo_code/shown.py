@@ -5,7 +5,7 @@ Each is an event. Where no other history tells it, it is also the message that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from msgspec import Struct
 
@@ -42,6 +42,7 @@ BETWEEN = frozenset((FEEDBACK, REASONING))
 _SAID = ("say:text", "say:completion_result", "ask:completion_result", *_QUESTIONS)
 
 
+@final
 class Record(Struct, gc=False):
     """One record, and what later steps need to know of it."""
 

@@ -120,7 +120,7 @@ class Timeline:
         at: str | None = None
         answered, entries = self._turns.answered, self._entries
         for place, entry in enumerate(self._merged):
-            if isinstance(entry, Said):
+            if type(entry) is Said:
                 message = entry.message
                 if message.role == "assistant" or message.at is None:
                     self._add(self._completed(message, at), pays=not message.hidden)
