@@ -26,7 +26,9 @@ sys.path[:0] = [str(TOP)]
 WAYS = ("day", "week", "month", "conversation", "model", "project", "source")
 PEER = "ccusage@20.0.24"
 # An installed program is compiled; where the environment forbids that, it would be compiled at each start.
-_ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+_ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
+    "AJ_INDEX_VECTOR_BACKGROUND": "false",  # nothing works on while something is measured
+}
 _TIMES = 5
 # Why the peer counts otherwise (as of 20.0.24).
 WHY = {

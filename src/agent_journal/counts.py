@@ -39,6 +39,11 @@ def is_possible(usage: Usage) -> bool:
     return next(_mapped(usage), None) is None
 
 
+def is_refused(usage: Usage) -> bool:
+    """Whether something that the source states as a count of tokens is none, and so is not in the counts."""
+    return bool(usage.extra) and any(_stated(usage.extra))
+
+
 def _mapped(usage: Usage) -> Iterator[str]:
     for name in COUNTS:
         value = getattr(usage, name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal import archive, embedding, indexing, journal, readers, survey
+from agent_journal.amounts import size
 from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
@@ -55,7 +56,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str, now_ns: int) -> 
         config = load(home, environ)
         yield _config(home)
     except BadConfig as error:
-        yield Finding(topic="config", says=str(error), act="mend it; until then nothing else can run")
+        yield Finding(topic="config", says=str(error), act="mend it; until then hardly anything can run")
         config = load(home / "no-such-folder", {k: v for k, v in environ.items() if not k.startswith("AJ_")})
         config = msgspec.structs.replace(config, home=home)
     kept, trouble = _opened(home)
@@ -107,7 +108,7 @@ def _said(each: Histories) -> str:
         return f"{each.title}: nothing was found{moved}"
     new = f", {each.new_files:,} not archived as they are now" if each.new_files else ""
     homes = ", ".join(each.homes)
-    return f"{each.title}: {_files(each.files)}, {each.bytes / 1e6:,.1f} MB in {homes}{moved}{new}"
+    return f"{each.title}: {_files(each.files)}, {size(each.bytes)} in {homes}{moved}{new}"
 
 
 def _files(count: int) -> str:
@@ -244,6 +245,6 @@ def _space(config: Config, seen: Survey) -> Finding:
     free = shutil.disk_usage(place).free
     parts = journal.disk(config)
     needed = max(seen.new_bytes, _LEAST_FREE)
-    says = f"the journal takes {sum(parts.values()) / 1e6:,.1f} MB, {free / 1e9:,.1f} GB are free"
-    act = f"free some: {needed / 1e6:,.0f} MB are needed for what is to come" if free < needed else ""
+    says = f"the journal takes {size(sum(parts.values()))}, {size(free)} are free"
+    act = f"free some: {size(needed)} are needed for what is to come" if free < needed else ""
     return Finding(topic="disk", says=says, act=act, data={"free": free, **parts})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 from agent_journal.by_meaning import ByMeaning
 from agent_journal.closing import Closing
 from agent_journal.errors import IndexDamaged
+from agent_journal.search.ranking import ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
-    from agent_journal.search.query import Query
-    from agent_journal.search.ranking import Ranked, Ranker
+    from agent_journal.search.query import Filters, Query
+    from agent_journal.search.ranking import Ranked, Ranker, Ranking
     from agent_journal.search.scanning import Scan
     from agent_journal.search.spelling import Correction
 
@@ -70,7 +71,7 @@ class Answer(NamedTuple):
 
     hits: list[Hit]
     is_whole: bool
-    """Whether everything that the rows have was looked at."""
+    """Whether everything that the rows have was looked at, or all since `since`."""
     has_more: bool = False
     """Whether there is something behind the last hit."""
     corrections: list[Correction] = []
@@ -83,6 +84,8 @@ class Answer(NamedTuple):
     """Whether there is nothing that could be found."""
     meaning: str = ""
     """Why search by meaning is not all that it could be; empty if it is, or is not asked for."""
+    since: int | None = None
+    """If words are nearly everywhere: since when what was said counts, in seconds since 1970; else None."""
 
 
 class Searching(Closing):
@@ -98,6 +101,8 @@ class Searching(Closing):
         """What a query finds, best first."""
         if not self._archive.store.last_key():
             return Answer([], is_whole=True, is_empty=True)
+        if query.filters.conversations:
+            query = query._replace(filters=self._within(query.filters))
         try:
             return self._by_index(query, mode, page)
         except IndexDamaged as error:
@@ -109,15 +114,33 @@ class Searching(Closing):
         if self._index is not None:
             self._index.close()
 
+    def _within(self, filters: Filters) -> Filters:
+        """Filters that know what conversations hold: also what subagents said, and copies from others."""
+        store = self._archive.store
+        within = dict.fromkeys(filters.conversations)
+        following = [*within]
+        for conversation in following:  # it grows
+            agents = [each.key for each in store.children(conversation) if each.relation == "subagent"]
+            following += [key for key in agents if key not in within]
+            within.update(dict.fromkeys(agents))
+        return filters._replace(conversations=tuple(within), held=tuple(store.copied_into(within)))
+
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = (query, []) if query.strict else self._words().corrected(query)
+        if not query.wanted:  # who only filters means nothing
+            mode = "lexical"
         ranker = self._ranker(mode)
         behind = self._behind()
         if behind > 0:
             ranker = _WithNewest(ranker, self._scan(self._words().upto))
-        hits, has_more = self._hits(query, ranker, page)
+        found = self._found(query, ranker, page)
         notice = self._meaning.notice if mode != "lexical" else ""
-        return Answer(hits, behind <= 0, has_more, corrections, "", max(behind, 0), meaning=notice)
+        return found._replace(
+            is_whole=found.is_whole and behind <= 0,
+            corrections=corrections,
+            behind=max(behind, 0),
+            meaning=notice,
+        )
 
     def _behind(self) -> int:
         """How many keys the index does not know yet."""
@@ -127,9 +150,7 @@ class Searching(Closing):
         return last - self._words().upto
 
     def _by_rows(self, query: Query, problem: str, page: Page) -> Answer:
-        scan = self._scan(0)
-        hits, has_more = self._hits(query, scan, page)
-        return Answer(hits, scan.is_whole, has_more, [], problem)
+        return self._found(query, self._scan(0), page)._replace(problem=problem)
 
     def _ranker(self, mode: Mode) -> Ranker:
         """Who knows what matches best."""
@@ -159,11 +180,11 @@ class Searching(Closing):
             with suppress(IndexDamaged):
                 index.close()
 
-    def _hits(self, query: Query, ranker: Ranker, page: Page) -> tuple[list[Hit], bool]:
+    def _found(self, query: Query, ranker: Ranker, page: Page) -> Answer:
         """The hits of a page, and whether more follow."""
         store = self._archive.store
         end = page.offset + page.limit
-        groups = self._groups(query, ranker, end + 1)
+        groups, ranking = self._groups(query, ranker, end + 1)
         wanted = groups[page.offset : end]
         entries = store.found([group.best.key for group in wanted])
         copies = store.copies(entries)
@@ -180,21 +201,30 @@ class Searching(Closing):
             ids = list(dict.fromkeys(also))
             score, others = group.best.score, group.others
             hits.append(Hit(entry, listed, score, before, behind, snippet, field, others, ids))
-        return hits, len(groups) > end
+        return Answer(hits, ranking.is_whole, len(groups) > end, since=ranking.since)
 
     def _id_of(self, conversation: int) -> str | None:
         listed = self._archive.store.listed(conversation)
         return listed.id if listed else None
 
-    def _groups(self, query: Query, ranker: Ranker, needed: int) -> list[_Group]:
+    def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking]:
         """What was found, by conversation, best first: so many at least, if there are."""
         window = _WINDOW
         while True:
-            ranked = ranker.rank(query, window)
+            found = ranker.rank(query, window)
+            ranked = self._standing(found.entries, query.filters)
             groups = _grouped(ranked, self._archive.store.placed([each.key for each in ranked]))
-            if len(groups) >= needed or len(ranked) < window or window >= _MOST:
-                return groups
+            if len(groups) >= needed or len(found.entries) < window or window >= _MOST:
+                return groups, found
             window *= 4
+
+    def _standing(self, ranked: list[Ranked], filters: Filters) -> list[Ranked]:
+        """Entries where they are wanted: a message that forks share is indexed with the first of them."""
+        if not filters.conversations and not filters.shown:
+            return ranked
+        keys = [each.key for each in ranked]
+        wanted = self._archive.store.standing(keys, filters.conversations, shown=filters.shown)
+        return [each._replace(key=wanted[each.key]) for each in ranked if each.key in wanted]
 
 
 class _WithNewest:
@@ -204,15 +234,16 @@ class _WithNewest:
         self._ranker = ranker
         self._scan = scan
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """Both, best first: the best of the newest entries is as good as the best of the others."""
-        known, new = self._ranker.rank(query, limit), self._scan.rank(query, limit)
+        rankings = self._ranker.rank(query, limit), self._scan.rank(query, limit)
+        known, new = (each.entries for each in rankings)
         if known and new:
             by = known[0].score / (new[0].score or 1.0)
             new = [each._replace(score=each.score * by) for each in new]
         keys = {each.key for each in new}
         both = [*new, *(each for each in known if each.key not in keys)]
-        return sorted(both, key=lambda each: -each.score)[:limit]
+        return ranking(sorted(both, key=lambda each: -each.score)[:limit], *rankings)
 
 
 class _Group:

@@ -484,7 +484,41 @@ class StoreSuite:
         original = next(each.key for each in first.indexed if each.text == "one")
 
         assert {original: [fork.conversation]} == store.copies([each.key for each in first.indexed])
+        copy = store.standing([original], [fork.conversation])[original]
+        assert {copy: [first.conversation]} == store.copies([copy])
         assert {} == store.copies([])
+
+    def test_a_message_of_a_fork_stands_in_both(self, store: Store) -> None:
+        first = put(
+            store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="T"), "/a"
+        )
+        fork = put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
+        one, two = (next(each.key for each in first.indexed if each.text == text) for text in ("one", "two"))
+        title = next(each.key for each in first.indexed if each.title)
+        copy = next(iter(store.copied(fork.conversation)))
+
+        assert [one] == store.copied_into([fork.conversation])
+        assert [] == store.copied_into([first.conversation])
+        assert {one: copy} == store.standing([one, two], [fork.conversation])
+        assert {one: one, two: two} == store.standing([one, two], [first.conversation, fork.conversation])
+        assert {one: one, two: two, title: title} == store.standing([one, two, title], shown=True)
+
+    @pytest.mark.parametrize(("head", "seen"), [(None, [*"1345s"]), ("2", [*"12s"]), ("gone", [*"12345s"])])
+    def test_what_people_see_of_a_tree(self, store: Store, head: str | None, seen: list[str]) -> None:
+        call, result = ToolCall(call_id="c", name="look"), ToolResult(call_id="c", output="seen")
+        tree = talk(
+            "a",
+            said("s", "a prompt", minute(0), role="system"),
+            said("1", "one", minute(1)),
+            said("2", "dropped", minute(2), parent_id="1"),
+            Message(id="3", role="assistant", at=minute(3), parent_id="1", parts=[call]),
+            Message(id="4", role="tool", at=minute(4), parent_id="3", parts=[result]),
+            said("5", "last", minute(5), parent_id="3"),
+        )
+        change = put(store, replace(tree, shape="tree", head_id=head))
+        shown = store.standing([each.key for each in change.indexed], shown=True)
+
+        assert seen == sorted(each.message for each in store.found([*shown]).values())
 
     def test_the_newest_first(self, store: Store) -> None:
         old = put(store, talk("a", said("1", "one", minute(1)), title="T"), "/a")
@@ -540,18 +574,24 @@ class StoreSuite:
     def test_usage_by_the_size_of_prompts(self, store: Store) -> None:
         prompts = (100_000, 200_000, 200_001, 300_000)
         answers = [
-            said(f"{size}", f"said {size}", minute(1), role="assistant", usage=Usage(input=size))
+            said(
+                f"{model}{size}", f"said {size}", minute(1), role="assistant", model=model,
+                usage=Usage(input=size),
+            )
             for size in prompts
-        ]
+            for model in ("m", "n")
+        ]  # fmt: skip
         put(store, talk("a", *answers))
 
-        def found(*sizes: int) -> list[tuple[int, int]]:
-            spent = store.usage(Filter(), lambda _: 0, sizes=sizes)
+        def found(model: str, **sizes: list[int]) -> list[tuple[int, int]]:
+            spent = store.usage(Filter(model=model), lambda _: 0, sizes=sizes)
             return sorted((each.above, each.input) for each in spent)
 
-        assert [(0, 800_001)] == found()
-        assert [(0, 300_000), (200_000, 500_001)] == found(200_000)
-        assert [(0, 300_000), (200_000, 200_001), (272_000, 300_000)] == found(272_000, 200_000)
+        assert [(0, 800_001)] == found("m")
+        assert [(0, 300_000), (200_000, 500_001)] == found("m", m=[200_000])
+        both = {"m": [200_000, 272_000], "n": [272_000]}
+        assert [(0, 300_000), (200_000, 200_001), (272_000, 300_000)] == found("m", **both)
+        assert [(0, 500_001), (272_000, 300_000)] == found("n", **both)
 
     def test_usage_by_conversation(self, store: Store) -> None:
         put(store, talk("a", used("1", 1, minute(1)), title="T", cwd="/w"))
@@ -560,13 +600,36 @@ class StoreSuite:
         holders = store.holders()
         found = {
             holders[spent.conversation].id: spent.output
-            for spent in store.usage(Filter(), lambda _: 0, by_conversation=True)
+            for spent in store.usage(Filter(), lambda _: 0, per="conversation")
         }
 
         assert {"a": 1, "a/1": 2} == found
         by_id = {holder.id: holder for holder in holders.values()}
         assert ("T", "/w", None) == (by_id["a"].title, by_id["a"].project, by_id["a"].parent)
         assert by_id["a"].key == by_id["a/1"].parent
+
+    def test_usage_by_project(self, store: Store) -> None:
+        put(store, talk("a", used("1", 1, minute(1)), cwd="/w"))
+        put(store, talk("b", used("2", 2, minute(1)), cwd="/w"))
+        put(store, talk("c", used("3", 4, minute(1))))
+        found = {(spent.project, spent.output) for spent in store.usage(Filter(), lambda _: 0, per="project")}
+
+        assert {("/w", 3), (None, 4)} == found
+
+    def test_conversations_that_nobody_counted(self, store: Store) -> None:
+        put(store, talk("a", used("1", 1, minute(1)), said("2", "and", minute(2), role="assistant")))
+        answer = said("4", "fine", minute(3), role="assistant", model="m")
+        put(store, talk("b", said("3", "how are you", minute(2)), answer, cwd="/w"))
+        put(store, talk("c", said("5", "nobody answers", minute(40)), source="other"))
+        put(store, talk("d", said("6", "well", minute(40), role="assistant"), source="other"))
+        put(store, talk("e", used("1", 1, minute(1))))  # repeats what is counted with another
+
+        for wanted, found in (
+            (Filter(), {"other": 1, "some-tool": 1}), (Filter(source="other"), {"other": 1}),
+            (Filter(project="w"), {"some-tool": 1}), (Filter(model="m"), {"some-tool": 1}),
+            (Filter(since=minute(30)), {"other": 1}), (Filter(until=minute(30)), {"some-tool": 1}),
+        ):  # fmt: skip
+            assert found == store.uncounted(wanted), wanted
 
     def test_usage_is_counted_once_and_the_last_word_holds(self, store: Store) -> None:
         whole = [used("1", 3, minute(1), key="k"), used("2", 9, minute(1, 1), key="k")]
@@ -585,7 +648,7 @@ class StoreSuite:
 
         assert {(times.epoch_ms(minute(1)) or 0) // 86_400_000} == days
         holders = store.holders()
-        by_conversation = store.usage(Filter(), lambda _: 0, by_conversation=True)
+        by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
         assert {"x2", "y1"} == {holders[spent.conversation].id for spent in by_conversation}
 
     def test_what_is_counted_under_another_name_is_not_counted_twice(self, store: Store) -> None:

@@ -199,7 +199,7 @@ def _not_found_once(lab: Lab, words: Iterable[str]) -> list[str]:
         index = Index.open(lab.index, make=False)
         wrong = []
         for word in words:
-            entries = archive.store.found([hit.key for hit in index.search(parse(word), limit=10)])
+            entries = archive.store.found([hit.key for hit in index.search(parse(word), limit=10).entries])
             if sum(word in entry.text for entry in entries.values()) != 1:
                 wrong.append(word)
         return wrong

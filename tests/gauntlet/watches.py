@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from threading import Thread
+from typing import IO
 
 import agent_journal
 from tests.gauntlet.corpus import Sessions
@@ -22,21 +24,33 @@ _LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
 
 @contextmanager
 def _watching(lab: Lab, **more: object) -> Iterator[subprocess.Popen[bytes]]:
-    """A watcher that has begun."""
+    """A watcher that has begun, and whose words somebody reads: it waits when a pipe is full of them."""
     process = lab.start("watch", **more)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    readers = [Thread(target=_drain, args=(process.stdout,))]
+    readers[0].start()
     try:
-        assert process.stderr is not None
         while b"watching" not in (line := process.stderr.readline()):
             assert line, process.wait()
+        readers.append(Thread(target=_drain, args=(process.stderr,)))
+        readers[1].start()
         yield process
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.wait(timeout=30)
+        for each in readers:
+            each.join()
+
+
+def _drain(stream: IO[bytes]) -> None:
+    for _ in stream:
+        pass
 
 
 @drill(rounds=10, few=0)
 def new_lines(lab: Lab, rounds: int, chance: Random) -> Figures:
-    """What an agent writes is in the journal soon; the rest of a torn line when it comes."""
+    """What an agent writes is in the journal and found soon; the rest of a torn line when it comes."""
     sessions = Sessions(lab.projects)
     sessions.grow(0, 1)
     slowest = 0.0
@@ -46,7 +60,8 @@ def new_lines(lab: Lab, rounds: int, chance: Random) -> Figures:
                 time.sleep(1.5)
             sessions.grow(turn, 1)
             began = time.monotonic()
-            while len(list(said(lab))) < sum(map(len, sessions.truth.values())):
+            messages = sum(map(len, sessions.truth.values()))
+            while len(list(said(lab))) < messages or lab.index_is_behind():
                 assert time.monotonic() - began < 30
                 time.sleep(0.05)
             slowest = max(slowest, time.monotonic() - began)
@@ -91,7 +106,7 @@ def too_many_folders(lab: Lab, rounds: int, chance: Random) -> Figures:  # noqa:
         time.sleep(3)
         sessions.grow(1, 3)
         began = time.monotonic()
-        while not (lab.journal / "journal.db").exists() or len(list(said(lab))) < 4:
+        while not (lab.journal / "journal.db").exists() or len(list(said(lab))) < 4 or lab.index_is_behind():
             assert time.monotonic() - began < 60
             time.sleep(0.1)
     finally:

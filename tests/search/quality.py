@@ -80,7 +80,7 @@ class Bench:
     def score(self, ranker: Ranker, each: Judged) -> Score:
         """How well a way of searching answers a query. Titles are made of messages: they do not count."""
         query, _ = self.words.corrected(parse(each.query))
-        ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3)]
+        ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3).entries]
         places = [name for name in ranked if name][:_CUT]
         return Score(ndcg(places, each.relevant), reciprocal(places, each.relevant))
 

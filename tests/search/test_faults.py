@@ -42,7 +42,7 @@ def entry(key: int) -> Entry:
 
 
 def keys_in(index: Index) -> list[int]:
-    return sorted(hit.key for hit in index.search(parse("word"), limit=100_000))
+    return sorted(hit.key for hit in index.search(parse("word"), limit=100_000).entries)
 
 
 def run_and_kill(folder: Path, after: float, threads: int) -> int:

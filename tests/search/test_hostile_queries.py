@@ -144,10 +144,10 @@ def test_any_grammar(index: Index, text: str) -> None:
 def everything_takes(index: Index, text: str) -> None:
     """Index, snippets and rows make something of a text, and agree on what must not be found."""
     query, _ = index.corrected(parse(text, now=1e9))
-    found = {each.key for each in index.rank(query, 10)}
+    found = {each.key for each in index.rank(query, 10).entries}
     assert found <= set(range(1, len(TEXTS) + 1))
     Marker(query).snippet(("text", each) for each in TEXTS)
-    scanned = {each.key for each in Scan(lambda: ENTRIES).rank(query._replace(wanted=()), 10)}
+    scanned = {each.key for each in Scan(lambda: ENTRIES).rank(query._replace(wanted=()), 10).entries}
     assert found <= scanned or scanned == set()
 
 
@@ -190,8 +190,8 @@ def test_what_is_unwanted_only_takes_away(index: Index, text: str, word: str) ->
     query = parse(text)
     less = Query(query.wanted, (*query.unwanted, *(term for group in parse(word).wanted for term in group)))
     if query.wanted:
-        all_of_them = {hit.key for hit in index.search(query, limit=10)}
-        assert {hit.key for hit in index.search(less, limit=10)} <= all_of_them
+        all_of_them = {hit.key for hit in index.search(query, limit=10).entries}
+        assert {hit.key for hit in index.search(less, limit=10).entries} <= all_of_them
 
 
 @given(st.text(min_size=1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from agent_journal.search.meaning.models import of_length_one
 from agent_journal.search.meaning.ranker import Meaning
 from agent_journal.search.meaning.vectors import Made, Stored
 from agent_journal.search.query import Filters, Query, parse
-from agent_journal.search.ranking import Ranked
+from agent_journal.search.ranking import Ranked, Ranking
 from agent_journal.search.rerank import Reranked
 
 MODEL = static.load()
@@ -53,14 +53,14 @@ def meaning(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Meaning:
     return Meaning(Stored(folder, said), MODEL, index)
 
 
-def found(ranked: Iterable[Ranked]) -> list[int]:
-    return [each.key for each in ranked]
+def found(ranking: Ranking) -> list[int]:
+    return [each.key for each in ranking.entries]
 
 
 def test_meaning_finds_what_shares_no_word(meaning: Meaning, index: Index) -> None:
     query = parse("cycling makes sounds while braking")
 
-    assert [] == index.search(query, limit=5)
+    assert [] == found(index.search(query, limit=5))
     assert 3 == found(meaning.rank(query, 2))[0]
     assert 3 == found(Hybrid(index, meaning).rank(query, 2))[0]
 
@@ -94,9 +94,9 @@ def test_a_name_never_loses_to_what_is_alike(meaning: Meaning, index: Index) -> 
 
 def test_nothing_is_asked(meaning: Meaning) -> None:
     for text in ("", "   ", "---", '""', "\x00"):
-        assert [] == meaning.rank(parse(text), 5)
-    assert [] == meaning.rank(parse("soup"), 0)
-    assert [] == meaning.rank(parse("soup", Filters(fields=("tool",))), 5)
+        assert [] == found(meaning.rank(parse(text), 5))
+    assert [] == found(meaning.rank(parse("soup"), 0))
+    assert [] == found(meaning.rank(parse("soup", Filters(fields=("tool",))), 5))
 
 
 @given(st.text(max_size=200))
@@ -107,7 +107,7 @@ def test_any_question_is_answered(meaning: Meaning, index: Index, text: str) -> 
 
 
 def test_a_whole_log_is_answered(meaning: Meaning, index: Index) -> None:
-    assert 5 >= len(Hybrid(index, meaning).rank(parse("connections of the pool\n" * 5000), 5))
+    assert 5 >= len(found(Hybrid(index, meaning).rank(parse("connections of the pool\n" * 5000), 5)))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_fusing_keeps_everything_once_and_agrees_with_agreement(
 
     both = fused(lists)
 
-    assert sorted({*one, *other}) == sorted(found(both))
+    assert sorted({*one, *other}) == sorted(each.key for each in both)
     assert sorted((each.score for each in both), reverse=True) == [each.score for each in both]
     if one and other and one[0] == other[0]:
         assert one[0] == both[0].key
@@ -149,7 +149,7 @@ def test_fusing_keeps_everything_once_and_agrees_with_agreement(
 def test_one_list_after_the_other(one: list[int], other: list[int]) -> None:
     both = in_turn([Ranked(key, 0) for key in one], [Ranked(key, 0) for key in other])
 
-    assert [*one, *(key for key in other if key not in one)] == found(both)
+    assert [*one, *(key for key in other if key not in one)] == [each.key for each in both]
 
 
 def test_a_longer_list_begins_as_a_shorter_one(
@@ -167,9 +167,9 @@ class Known:
     def __init__(self, keys: Sequence[int]) -> None:
         self._keys = keys
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         assert query.wanted
-        return [Ranked(key, 1 / place) for place, key in enumerate(self._keys, 1)][:limit]
+        return Ranking([Ranked(key, 1 / place) for place, key in enumerate(self._keys, 1)][:limit])
 
 
 def test_a_model_reads_the_best_once_more() -> None:
@@ -190,3 +190,20 @@ def test_without_vectors_words_answer(index: Index, tmp_path: Path) -> None:
     empty = Stored(tmp_path, vectors.begin(tmp_path / "v", Made("j", MODEL.name, 256, "f16", "")))
 
     assert [4, 6] == sorted(found(Hybrid(index, Meaning(empty, MODEL, index)).rank(parse("soup"), 9)))
+
+
+class Everywhere(Known):
+    """Has little with all of the words, and with some so much that only the newest is ranked."""
+
+    def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
+        assert not offset
+        if query.enough is None:
+            return self.rank(query, limit)
+        return Ranking([Ranked(7, 1.0)], since=5)
+
+
+def test_it_is_told_since_when_only_where_it_matters() -> None:
+    query = parse("soup connections")
+
+    assert Hybrid(Everywhere([1]), Known([2])).rank(query, 3).since is None
+    assert 5 == Hybrid(Everywhere([]), Known([2])).rank(query, 3).since

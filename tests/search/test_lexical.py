@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal.errors import IndexDamaged, IndexInUse
+from agent_journal.search import reach
 from agent_journal.search.folder import discard
 from agent_journal.search.lexical import Entry, Index
 from agent_journal.search.query import Filters, Query, parse
@@ -29,6 +31,7 @@ def entry(
     at: int = 0,
     thinking: str = "",
     tool: str = "",
+    output: str = "",
     title: str = "",
     branch: str = "",
     tools: tuple[str, ...] = (),
@@ -45,6 +48,7 @@ def entry(
         text=text,
         thinking=thinking,
         tool=tool,
+        output=output,
         title=title,
         branch=branch,
         tools=tools,
@@ -53,7 +57,7 @@ def entry(
 
 
 def found(index: Index, text: str, filters: Filters = NONE) -> list[int]:
-    return [hit.key for hit in index.search(parse(text, filters), limit=20)]
+    return [hit.key for hit in index.search(parse(text, filters), limit=20).entries]
 
 
 @pytest.fixture
@@ -212,7 +216,7 @@ def test_filters(folder: Path, filters: Filters, keys: set[int]) -> None:
     assert keys == set(index.allowed(query, 5) or ())
     assert keys - {1} == index.among(query, [2, 3, 99])
     unlike = Query(excluded=filters)
-    assert {1, 2, 3} - keys == {hit.key for hit in index.search(unlike, limit=9)}
+    assert {1, 2, 3} - keys == {hit.key for hit in index.search(unlike, limit=9).entries}
 
 
 def test_what_has_no_time_is_neither_before_nor_after(folder: Path) -> None:
@@ -298,7 +302,7 @@ def test_keeps_to_its_owner(folder: Path) -> None:
 
 def test_pages_follow_each_other(folder: Path) -> None:
     index = filled(folder, *["same word"] * 30)
-    pages = [index.search(parse("word"), limit=7, offset=offset) for offset in range(0, 35, 7)]
+    pages = [index.search(parse("word"), limit=7, offset=offset).entries for offset in range(0, 35, 7)]
     keys = [hit.key for page in pages for hit in page]
     assert sorted(keys) == list(range(1, 31))
 
@@ -319,3 +323,124 @@ def test_importing_search_does_not_import_the_index() -> None:
     code = "import sys; from agent_journal.search import lexical, query; print('tantivy' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == "False"
+
+
+def parts(folder: Path) -> int:
+    return len(json.loads((folder / "meta.json").read_bytes())["segments"])
+
+
+def test_the_parts_of_many_small_changes_are_joined(folder: Path) -> None:
+    for key in range(1, 41):
+        with Index.open(folder) as index:
+            index.add([entry(key, f"a lantern of the {key}th day")])
+            index.commit(key)
+
+    assert 8 > parts(folder)
+    assert 40 == Index.open(folder).count
+    assert [] == Index.open(folder).check()
+
+
+def test_what_was_not_committed_is_dropped_when_it_is_closed(folder: Path) -> None:
+    with filled(folder, "one lantern") as index:
+        index.add([entry(2, "another lantern")])
+
+    assert [1] == found(Index.open(folder), "lantern")
+
+
+def test_fields_count_in_their_order_however_many_entries_have_them(folder: Path) -> None:
+    said = "the lantern by the door"
+    index = Index.open(folder)
+    index.add(
+        entry(key, f"nothing of the kind {key}", tool="look there", output="a door") for key in range(300)
+    )
+    index.add(entry(key, thinking="hm, that is another door") for key in range(300, 340))
+    index.add(
+        [
+            entry(901, output=said),
+            entry(902, tool=said),
+            entry(903, thinking=said),
+            entry(904, title=said),
+            entry(905, said),
+        ]
+    )
+    index.commit(905)
+
+    assert [905, 904, 903, 902, 901] == found(index, "lantern")
+
+
+def test_without_words_the_newest_comes_first(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add(entry(key, "word", at=at) for key, at in ((1, 500), (2, 900), (3, 0), (4, 700), (5, 900)))
+    index.commit(5)
+
+    assert [5, 2, 4, 1, 3] == found(index, "", Filters(roles=("user",)))
+    assert [5, 2, 4, 1, 3] == found(index, "role:user -missing")
+    pages = [index.search(parse("role:user"), limit=2, offset=offset).entries for offset in (0, 2, 4)]
+    assert [[5, 2], [4, 1], [3]] == [[hit.key for hit in page] for page in pages]
+
+
+def test_a_prefix_stands_for_many_words(folder: Path) -> None:
+    index = filled(folder, *(f"pre{number}fix" for number in range(150)))
+
+    assert 150 == len(index.search(parse("pre*"), limit=200).entries)
+
+
+DAY = 86_400
+
+
+@pytest.fixture
+def years(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
+    """Three hundred days with two entries each, where a few are enough."""
+    monkeypatch.setattr(reach, "_EASY", 100)
+    monkeypatch.setattr(reach, "_NEWEST", 40)
+    monkeypatch.setattr(reach, "_ENOUGH", 20)
+    index = Index.open(folder)
+    index.add(entry(day * 2, "the usual word and more of it", at=day * DAY) for day in range(1, 301))
+    index.add(entry(day * 2 + 1, "it of word", role="assistant", at=day * DAY + 9) for day in range(1, 301))
+    index.add([entry(1000, "the word it is at last usual", at=9 * DAY), entry(1001, "word without a time")])
+    index.commit(1001)
+    return index
+
+
+def test_what_is_everywhere_is_ranked_among_the_newest(years: Index) -> None:
+    ranking = years.search(parse("word"), limit=10)
+
+    assert 281 * DAY == ranking.since
+    assert all(hit.key > 2 * 280 for hit in ranking.entries)
+
+
+def test_whoever_wants_more_gets_more(years: Index) -> None:
+    ranking = years.search(parse("word"), limit=60)
+
+    assert 60 == len(ranking.entries)
+    assert ranking.since is not None
+    assert ranking.since < 281 * DAY
+    everything = years.search(parse("word"), limit=1000)
+    assert (602, None) == (len(everything.entries), everything.since)
+
+
+@pytest.mark.parametrize(
+    "query", ['"at last usual"', "at last word", '"word without"', "the usual before:1970-01-11"]
+)
+def test_frequent_words_that_are_seldom_together_are_found_wherever_they_are(
+    years: Index, query: str
+) -> None:
+    ranking = years.search(parse(query), limit=10)
+
+    assert ranking.since is None
+    assert {1000, 1001} & {hit.key for hit in ranking.entries}
+
+
+def test_the_newest_come_first_though_not_all_were_looked_at(years: Index) -> None:
+    ranking = years.search(parse("role:assistant"), limit=3)
+
+    assert [601, 599, 597] == [hit.key for hit in ranking.entries]
+    assert ranking.since is None
+
+
+def test_it_is_not_told_of_what_follows_those_with_all_words(years: Index) -> None:
+    few = years.rank(parse("the word it is at last"), 10)
+    assert (1000, None) == (few.entries[0].key, few.since)
+    assert len(few.entries) > 1
+    none = years.rank(parse("the word it is nowhere of"), 10)
+    assert none.since is not None

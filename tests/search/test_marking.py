@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,6 +73,23 @@ def test_the_window_has_most_of_the_words() -> None:
     assert len(shown) < 300
 
 
+def test_words_far_from_each_other_are_all_shown() -> None:
+    gap = "filler " * 100
+    text = f"{gap}the server is old. {gap}a port is closed. {gap}the database is gone. {gap}"
+    shown = marked("server database port", text)
+    assert ["the [server] is", "a [port] is", "the [database] is"] == re.findall(r"\w+ \[\w+\] \w+", shown)
+    assert 4 == shown.count("…")
+    assert len(shown) < 300
+    assert "the [server] is" in marked("server port", text)
+
+
+def test_a_window_is_as_wide_where_the_text_begins() -> None:
+    text = f"server {'x' * 190} port {'y' * 900}"
+    snippet = Marker(parse("server port")).snippet([("text", text)])[1]
+    assert (2, 2) == (snippet.groups, len(snippet.marks))
+    assert " … " not in snippet.text
+
+
 def test_the_text_with_most_of_the_words_is_shown() -> None:
     assert "a [port] of a [server]" == marked("server port", "the server", "a port of a server")
     assert "[server] and [port]" == marked("server port", "server and port", "a port of a server")
@@ -88,3 +107,8 @@ def test_folding_keeps_places(text: str) -> None:
     known = folded(text)
     assert known.places is None or len(known.places) == len(known.text) + 1
     assert known.place(len(known.text)) == len(text)
+
+
+@given(st.text(st.sampled_from("aZ ÄßéİσΣς東\u0301\udc80ÿŸ…"), max_size=30))
+def test_a_text_is_folded_letter_by_letter(text: str) -> None:
+    assert "".join(folded(letter).text for letter in text) == folded(text).text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import pytest
 
 from agent_journal import config as configs
 from agent_journal import journal as journals
+from agent_journal import searching
 from agent_journal.archive import open_to_write
 from agent_journal.archive.found import Found
 from agent_journal.config import Config
 from agent_journal.journal import Journal
+from agent_journal.search import reach
 from agent_journal.search.query import Filters
-from agent_journal.searching import Answer
+from agent_journal.searching import Answer, Mode
 
 LONG = "a long sentence about old lanterns that nobody says in the same words a second time"
 
@@ -227,6 +230,103 @@ def words(config: Config) -> Path:
 def delete(folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
+
+
+FORKED = [
+    chat("first", said("m1", "a lantern by the door", 1), said("m2", "and a lantern on the wall", 2)),
+    chat("fork", said("m1", "a lantern by the door", 1), said("m3", "no lantern at the gate", 3)),
+    chat(
+        "rewound",
+        said("r1", "light the lanterns", 4),
+        said("r2", "the lantern is broken", 5, "assistant", parent_id="r1"),
+        said("r3", "the lantern is lit", 6, "assistant", parent_id="r1"),
+        shape="tree",
+        head_id="r3",
+    ),
+    chat(
+        "helper",
+        said("h1", "which lantern do you mean", 7),
+        link={"conversation_id": "rewound", "relation": "subagent"},
+    ),
+]
+
+
+def every(answer: Answer) -> set[tuple[str, str]]:
+    others = {(each.conversation, each.message) for hit in answer.hits for each in hit.others}
+    return {*found(answer), *others}
+
+
+@pytest.fixture
+def forked(config: Config, tmp_path: Path) -> Iterator[Journal]:
+    keep(config, tmp_path, *FORKED)
+    with Journal(config) as journal:
+        yield journal
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("first", {("first", "m1"), ("first", "m2")}),
+        ("fork", {("fork", "m1"), ("fork", "m3")}),
+        ("rewound", {("rewound", "r2"), ("rewound", "r3"), ("helper", "h1")}),
+        ("helper", {("helper", "h1")}),
+    ],
+)
+@pytest.mark.parametrize("harm", [lambda _: None, delete])
+def test_within_a_conversation(
+    forked: Journal,
+    config: Config,
+    name: str,
+    expected: set[tuple[str, str]],
+    harm: Callable[[Path], None],
+) -> None:
+    harm(words(config))
+    within = Filters(conversations=(forked.one(name).key,))
+
+    assert expected == every(forked.search("lantern", filters=within, mode="lexical"))
+
+
+def test_a_hit_in_a_fork_tells_where_else_it_is(forked: Journal) -> None:
+    within = Filters(conversations=(forked.one("fork").key,))
+    (hit,) = forked.search("door", filters=within, mode="lexical", context=1).hits
+
+    assert ["first"] == hit.copies
+    assert ["m3"] == [each.message for each in hit.behind]
+
+
+def test_what_is_shown(forked: Journal) -> None:
+    assert ("rewound", "r2") in every(forked.search("lantern broken", mode="lexical"))
+    assert [] == forked.search('"lantern is broken"', filters=Filters(shown=True), mode="lexical").hits
+    seen = every(forked.search("lantern", filters=Filters(shown=True), mode="lexical"))
+    assert {"m1", "m2", "m3", "r3", "h1"} == {message for _, message in seen}
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_without_words_the_newest_comes_first(forked: Journal, mode: Mode) -> None:
+    answer = forked.search("role:user", mode=mode)
+
+    assert [("helper", "h1"), ("fork", "m3"), ("first", "m2")] == found(answer)
+    assert not answer.meaning
+
+
+def test_it_is_said_since_when_frequent_words_were_looked_for(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "_EASY", 20)
+    monkeypatch.setattr(reach, "_NEWEST", 4)
+    monkeypatch.setattr(reach, "_ENOUGH", 1)
+    monkeypatch.setattr(searching, "_WINDOW", 4)
+    days = [f"2026-{month:02}-{day:02}T10:00:00Z" for month in (1, 2) for day in range(1, 29)]
+    keep(config, tmp_path, *(chat(at, said(at, "a lantern", 0) | {"at": at}) for at in days))
+    with Journal(config) as journal:
+        answer = journal.search("lantern", limit=2, mode="lexical")
+        everything = journal.search("lantern", limit=100, mode="lexical")
+        older = journal.search("lantern before:2026-01-03", limit=2, mode="lexical")
+
+    assert "2026-02-25" == str(datetime.fromtimestamp(answer.since or 0, UTC).date())
+    assert all(hit.entry.at and hit.entry.at > "2026-02-25" for hit in answer.hits)
+    assert (56, None) == (len(everything.hits), everything.since)
+    assert ({"2026-01-01", "2026-01-02"}, None) == ({id_[:10] for id_, _ in found(older)}, older.since)
 
 
 def damage(folder: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_slip_is_corrected(index: Index, typed: str, meant: str, found: int) -
     query, corrections = index.corrected(parse(typed))
     assert meant in corrections[0].meant
     assert query.meaning.startswith(meant)
-    assert [found] == [each.key for each in index.rank(query, 10)]
+    assert [found] == [each.key for each in index.rank(query, 10).entries]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,6 @@ def test_what_is_no_slip_stays(index: Index, typed: str) -> None:
 def test_a_slip_that_others_made_finds_both(index: Index) -> None:
     query, corrections = index.corrected(parse("recieve"))
     assert [("recieve", ("receive",))] == corrections
-    keys = [each.key for each in index.rank(query, 100)]
+    keys = [each.key for each in index.rank(query, 100).entries]
     assert len(keys) == 52
     assert keys[0] == 4

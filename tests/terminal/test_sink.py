@@ -181,8 +181,15 @@ def test_what_the_encoding_lacks_is_escaped() -> None:
     assert "Grüße \\u65e5 \\x9b\n" == screen.got()
 
 
-@given(st.dictionaries(hostile, hostile, max_size=3))
-def test_json_is_printable_ascii_that_gives_the_value_back(value: dict[str, str]) -> None:
+@given(
+    st.dictionaries(
+        hostile,
+        hostile | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none(),
+        max_size=3,
+    )
+)
+@example({"wide": 1 << 70, "small": 6e-05})
+def test_json_is_printable_ascii_that_gives_the_value_back(value: dict[str, object]) -> None:
     out = Screen()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", out)

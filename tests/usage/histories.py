@@ -13,6 +13,7 @@ TURNS = [f"019a1111-0000-7000-8000-00000000000{n}" for n in range(5)]
 # What each history used, every token once: input, output, cache read, cache write.
 SPLIT = (30, 250, 9_000, 1_500)
 FORKED = (700, 90, 1_200, 0)
+LEFT_ALONE = (200, 20, 300, 0)
 RESTARTED = (50, 5, 0, 0)
 SHUT_DOWN = (600, 109, 2_000, 400)
 CUMULATIVE = (120, 45, 0, 0)
@@ -145,6 +146,14 @@ def forks_and_replays(home: Path, *, with_turns: bool) -> None:
     last = _turn(40, _counts(100, 100, 5), so_far, 7, turns[4])
     everything = [_meta(FORK, 5, forked_from_id=PARENT), *copied, *own]
     _rollout(home, GRANDCHILD, [_meta(GRANDCHILD, 7, forked_from_id=FORK), *again(everything, 7), *last])
+
+
+def a_fork_of_nothing_new(home: Path) -> None:
+    """A session of one answer, and a fork that was left as it was made: 500 sent (300 cached), 20 out."""
+    first = [_meta(PARENT, 2), *_turn(5, _counts(500, 300, 20), {}, 2, TURNS[0])]
+    _rollout(home, PARENT, first)
+    copied = [{**line, "timestamp": "2026-03-05T10:00:00.000Z"} for line in first]
+    _rollout(home, FORK, [_meta(FORK, 5, forked_from_id=PARENT), *copied])
 
 
 def a_subagent_of_its_own(home: Path) -> None:

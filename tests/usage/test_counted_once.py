@@ -15,6 +15,7 @@ HISTORIES: dict[str, tuple[Callable[[Path], None], tuple[int, int, int, int]]] =
     "split lines, copies, an hour": (histories.split_lines_and_copies, histories.SPLIT),
     "forks and replays": (lambda home: histories.forks_and_replays(home, with_turns=True), histories.FORKED),
     "without turns": (lambda home: histories.forks_and_replays(home, with_turns=False), histories.FORKED),
+    "a fork of nothing new": (histories.a_fork_of_nothing_new, histories.LEFT_ALONE),
     "a subagent of its own": (histories.a_subagent_of_its_own, histories.RESTARTED),
     "sums at the end": (histories.sums_at_the_end, histories.SHUT_DOWN),
     "a sum of all": (histories.a_session_that_counts_as_a_whole, histories.CUMULATIVE),
@@ -46,14 +47,16 @@ def test_the_totals_are_the_truth(name: str, backwards: bool, tmp_path: Path) ->
         assert truth == totals(archive.store)
         read_again(archive)
         assert truth == totals(archive.store)
+        assert {} == archive.store.uncounted(Filter())
         assert [] == list(archive.store.problems())
 
 
 def test_all_together(tmp_path: Path) -> None:
-    writes = [write for name, (write, _) in HISTORIES.items() if name != "without turns"]
-    for write in writes:
+    others_of_one_id = {"without turns", "a fork of nothing new"}
+    together = [history for name, history in HISTORIES.items() if name not in others_of_one_id]
+    for write, _ in together:
         write(tmp_path / "home")
-    truths = [truth for name, (_, truth) in HISTORIES.items() if name != "without turns"]
+    truths = [truth for _, truth in together]
     with journal(tmp_path / "journal") as archive:
         imported(archive, *files_below(tmp_path / "home"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -16,8 +16,8 @@ from agent_journal.archive.store import Filter
 from agent_journal.config import Config, Price
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Link, Message, Usage
-from agent_journal.usage import By, Report
-from agent_journal.usage.periods import zone_of
+from agent_journal.usage import WAYS, By, Report
+from agent_journal.usage.periods import Periods, zone_of
 from agent_journal.usage.reporting import report
 from tests.archive.journals import put, said, store_in_memory, talk
 
@@ -172,10 +172,41 @@ def test_counts_that_cannot_be_true_are_named_and_not_summed(
     assert [] == list(store.problems())
 
 
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"input_tokens": -5}, {"input_tokens": "many"}, {"input_tokens": 1.5}, {"input_tokens": True},
+        {"cache_creation": {"ephemeral_1h_input_tokens": -1}}, {"promptTokenCount": 10**15},
+    ],
+)  # fmt: skip
+def test_counts_that_a_reader_refused_are_named(
+    stated: dict[str, object], store: SqliteStore, settled: Config
+) -> None:
+    put(store, talk("a", answer("1", None, Usage(output=5, extra={**stated, "output_tokens": 5}))))
+    put(store, talk("b", answer("2", None, Usage(extra=stated)), used("3", None, 3)))
+    found = told(store, settled, "day")
+
+    assert ({"some-tool": 1}, {"some-tool": 1}) == (found.notices.refused, found.notices.impossible)
+    assert {} == found.notices.without_counts
+    assert (2, 8) == (found.total.messages, found.total.output)
+    assert [] == list(store.problems())
+
+
 def test_answers_without_counts_are_named(store: SqliteStore, settled: Config) -> None:
     put(store, talk("a", answer("1", None, Usage(key="k"))))
 
     assert {"some-tool": 1} == told(store, settled, "day").notices.without_counts
+
+
+def test_conversations_without_any_counts_are_named(store: SqliteStore, settled: Config) -> None:
+    at = "2026-03-01T10:00:00Z"
+    put(store, talk("a", used("1", at)))
+    put(store, talk("b", said("2", "how are you", at), said("3", "fine", at, role="assistant")))
+
+    assert {"some-tool": 1} == told(store, settled, "day").notices.uncounted
+    assert {} == told(store, settled, "day", wanted=Filter(until="2026-03-01")).notices.uncounted
+    # Estimated, they have lines of their own.
+    assert {} == told(store, settled, "day", estimate=True).notices.uncounted
 
 
 def test_tokens_of_which_only_the_number_is_known_have_no_price(store: SqliteStore, settled: Config) -> None:
@@ -231,11 +262,38 @@ def test_what_a_source_counts_too_low_is_told(store: SqliteStore, settled: Confi
     assert "not counted" in told(store, settled, "day").notices.undercounts["cursor"]
 
 
+def test_what_is_counted_too_low_is_told_of_stated_costs_too(store: SqliteStore, settled: Config) -> None:
+    put(store, talk("a", answer("1", None, Usage(output=1, cost_usd=0.5)), source="cursor"))
+
+    assert ["cursor"] == list(told(store, settled, "day").notices.undercounts)
+
+
+def test_prices_of_other_times_are_told_apart(store: SqliteStore, settled: Config) -> None:
+    # o3 became cheaper on 10 June 2025: one line, two prices.
+    before, after = "2025-06-09T23:45:00Z", "2025-06-10T00:00:00Z"
+    put(store, talk("a", used("1", before, model="o3"), used("2", after, model="o3"), cwd="/w"))
+
+    for by in WAYS:
+        assert pytest.approx(48.0) == sum(row.sums.cost_usd for row in told(store, settled, by).rows)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"])
+def test_a_quarter_of_an_hour_is_of_the_day_that_the_clock_of_its_zone_shows(zone: str) -> None:
+    # Summer time begins and ends at night; at Lord Howe by half an hour. Apia left out 30 December 2011.
+    clock = zone_of(zone)
+    periods = Periods("day", clock)
+    for day in ("2011-12-29", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24"):
+        first = int(datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()) // 900
+        for slot in range(first, first + 3 * 96):
+            shown = datetime.fromtimestamp(slot * 900, clock)
+            assert f"{shown:%Y-%m-%d}" == periods.named[periods[slot]][0]
+
+
 def test_an_older_journal_is_summed_up_when_it_is_brought_up(tmp_path: Path, settled: Config) -> None:
     path = tmp_path / "journal.db"
     old = apsw.Connection(str(path))
     with old:
-        for statements in MIGRATIONS[:-1]:
+        for statements in MIGRATIONS[:2]:
             old.execute(statements)
         old.execute("INSERT INTO journal VALUES ('id', 'x'), ('last_key', 0)")
         old.execute(
@@ -246,7 +304,7 @@ def test_an_older_journal_is_summed_up_when_it_is_brought_up(tmp_path: Path, set
             "INSERT INTO usage VALUES ('s', 'k', 1, 1, '2026-03-01T23:59:59.5-01:00', 'm', 1, 2, 3, 4, "
             "NULL, NULL, NULL, NULL, NULL, 0)"
         )
-    old.pragma("user_version", len(MIGRATIONS) - 1)
+    old.pragma("user_version", 2)
     old.close()
     store = open_store(path, for_writing=True)
 

@@ -16,6 +16,7 @@ from agent_journal.cli._usage_csv import neutral
 from agent_journal.config import Price
 from agent_journal.terminal import Sink
 from agent_journal.terminal.measure import width
+from agent_journal.terminal.table import Column, show_table
 from agent_journal.usage import WAYS, By, Report
 from agent_journal.usage.periods import zone_of
 from agent_journal.usage.reporting import report
@@ -54,6 +55,39 @@ def test_everything_fits_into_80_columns(by: By, tmp_path: Path, monkeypatch: py
     assert max(map(width, lines)) <= 80
     assert lines[-1].startswith("total")
     assert lines[-1].endswith("$3,108.00")
+
+
+@pytest.mark.parametrize(("by", "name"), [("model", "model-with-a-long-name-2"), ("project", "/path/28")])
+def test_names_are_whole_where_there_is_no_room(
+    by: By, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns in (80, 60):
+        lines = shown(made(by, tmp_path), monkeypatch, columns=columns)
+        (place,) = (place for place, line in enumerate(lines) if name in line)
+        assert not any("…" in line.split("  ")[0] for line in lines)
+        assert (lines[place] + lines[place + 1]).rstrip().endswith("00")
+
+
+def test_what_is_wider_than_the_screen_goes_on_below() -> None:
+    paper = io.StringIO()
+    columns = [Column("name", gives_way=True, is_whole=True), Column("number", right=True)]
+    show_table(Sink(paper, width=20), columns, [["x" * 30, "1"], ["y", "2"], ["潮" * 11, "3"]])
+
+    assert paper.getvalue().splitlines() == [
+        "NAME          NUMBER", "x" * 20, "x" * 10, "                   1", "y                  2",
+        "潮" * 10, "潮", "                   3",
+    ]  # fmt: skip
+
+
+def test_conversations_without_any_counts_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = made("day", tmp_path)
+    told.notices.uncounted = {"chatgpt": 1200, "grok": 1}
+    _usage.tell(told)
+
+    assert "1,201 conversations without any counts" in (said := capsys.readouterr().err)
+    assert "(chatgpt 1,200, grok 1)" in said
 
 
 def test_bars_are_of_tokens_where_a_price_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -11,7 +11,7 @@ from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.vault import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -183,6 +183,8 @@ class Spent(NamedTuple):
 
     conversation: int
     """Its key; 0 where conversations are summed up."""
+    project: str | None
+    """Where projects are told apart."""
     bucket: int
     source: str
     model: str | None
@@ -190,7 +192,10 @@ class Spent(NamedTuple):
     """The largest of the sizes that prices depend on that the prompts were larger than."""
     estimated: int
     state: str
-    """`counted`; `odd` if a count cannot be true, `empty` if there is none: then nothing is summed."""
+    """`counted`; `partly` if some of the counts that are stated are none, and the others are summed.
+
+    `odd` if a count cannot be true, `empty` if there is none: then nothing is summed.
+    """
     is_stated: int
     """Whether the source states what it cost."""
     answers: int
@@ -204,6 +209,11 @@ class Spent(NamedTuple):
     other: int
     """Tokens of which the source tells only how many they are."""
     cost_usd: float | None
+
+    @property
+    def total(self) -> int:
+        """All tokens."""
+        return self.input + self.output + self.cache_read + self.cache_write + self.other
 
 
 class Holder(NamedTuple):
@@ -404,7 +414,19 @@ class Store(Catalog, Protocol):
         """Where entries that were found stand, without what they say; those that are gone are left out."""
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
-        """The conversations that hold copies of entries, where there are any."""
+        """The other conversations that hold the same as entries, where there are any."""
+
+    def copied_into(self, conversations: Collection[int]) -> list[int]:
+        """The entries of others of which conversations hold copies."""
+
+    def standing(
+        self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
+    ) -> dict[int, int]:
+        """For each entry the key under which its message is wanted: its own, else that of a copy of it.
+
+        Wanted is what is within some conversations, if any are given, and, if asked for, what is on the
+        branch that people see. What is there under no key is left out; titles and memories stay as they are.
+        """
 
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
         """What the index is given of entries beyond a key, the newest conversations first."""
@@ -418,17 +440,21 @@ class Store(Catalog, Protocol):
         wanted: Filter,
         bucket: Callable[[int | None], int],
         *,
-        sizes: Sequence[int] = (),
-        by_conversation: bool = False,
+        sizes: Mapping[str, Sequence[int]] | None = None,
+        per: Literal["conversation", "project"] | None = None,
     ) -> Iterator[Spent]:
-        """What was used, summed up by bucket, source, model and state, and by conversation if asked for.
+        """What was used, summed up by bucket, source, model and state, and per conversation or project.
 
         `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour. Of `sizes`, prompts are told by the largest they are above.
+        its time is so to the quarter of an hour. Of the `sizes` of a model, its prompts are told by the
+        largest they are above.
         """
 
     def used_models(self) -> list[str]:
         """Every model that something was used of."""
+
+    def uncounted(self, wanted: Filter) -> dict[str, int]:
+        """By source: how many conversations hold answers of their own, none of which is counted."""
 
     def holders(self) -> dict[int, Holder]:
         """Every conversation by its key, as far as reports name it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec.structs import asdict
 
 from agent_journal.amounts import count
 from agent_journal.terminal import out, say
@@ -42,19 +42,23 @@ _KILO = 1000
 
 def as_data(by: str, row: Row) -> dict[str, Any]:
     """A line as data."""
-    named: dict[str, Any] = {by: row.name}
-    if row.holder is not None:
-        holder = row.holder
-        named |= {"source": holder.source, "title": holder.title, "project": holder.project}
-    models = sorted({model for model in row.models if model is not None})
-    told = {**named, **numbers(row.sums), "models": models}
-    return {**told, "estimated": True} if row.is_estimated else told
+    told: dict[str, Any] = {by: row.name}
+    holder = row.holder
+    if holder is not None:
+        told |= {"source": holder.source, "title": holder.title, "project": holder.project}
+    told |= numbers(row.sums)
+    told["models"] = sorted(model for model in row.models if model is not None)
+    if row.is_estimated:
+        told["estimated"] = True
+    return told
 
 
 def numbers(sums: Sums) -> dict[str, Any]:
     """Sums as data, dollars to the millionth."""
-    told: dict[str, Any] = msgspec.to_builtins(sums)
-    return {name: round(value, 6) if isinstance(value, float) else value for name, value in told.items()}
+    told = asdict(sums)
+    for name in ("cost_usd", "cost_stated_usd"):
+        told[name] = round(told[name], 6)
+    return told
 
 
 def show(told: Report, rows: list[Row], *, with_chart: bool) -> None:
@@ -68,7 +72,7 @@ def show(told: Report, rows: list[Row], *, with_chart: bool) -> None:
     shown = _columns(told, sink.width)
     titles = dict(_COLUMNS)
     columns = [
-        Column(told.by, gives_way=True),
+        Column(told.by, gives_way=True, is_whole=told.by != "conversation"),
         *([Column("title", gives_way=True)] if told.by == "conversation" else []),
         *(Column(titles[name], right=True) for name in shown),
         Column("API cost", right=True, style="strong"),
@@ -168,12 +172,17 @@ def tell(told: Report) -> None:
         say(f"aj: no price is known of these tokens: {names}; [prices] in config.toml settles one")
     for what, found in (
         ("counts that cannot be true, which are not summed", notices.impossible),
+        ("a count that cannot be true, which is left out of the sums", notices.refused),
         ("no counts", notices.without_counts),
         ("counts that the source only estimates, which --estimate shows", notices.estimated),
     ):
         if found:
-            by_source = ", ".join(f"{source} {number:,}" for source, number in sorted(found.items()))
-            say(f"aj: {count(sum(found.values()), 'answer')} with {what} ({by_source})")
+            say(f"aj: {count(sum(found.values()), 'answer')} with {what} ({_by_source(found)})")
+    if notices.uncounted:
+        number = count(sum(notices.uncounted.values()), "conversation")
+        by_source = _by_source(notices.uncounted)
+        said = f"{number} without any counts, not in these numbers ({by_source})"
+        say(f"aj: {said}; --estimate gives an estimate")
     if notices.undated:
         say(f"aj: {count(notices.undated, 'answer')} without a time")
     if notices.misdated:
@@ -182,3 +191,7 @@ def tell(told: Report) -> None:
         say("aj: lines with ~ are estimates of what was said, the least that can have been used")
     for source, what in notices.undercounts.items():
         say(f"aj: {source} is known to count too little: {what}")
+
+
+def _by_source(found: dict[str, int]) -> str:
+    return ", ".join(f"{source} {number:,}" for source, number in sorted(found.items()))

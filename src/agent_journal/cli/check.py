@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from agent_journal import embedding, indexing
+from agent_journal.amounts import count
 from agent_journal.archive import checking
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import FAILED
@@ -17,7 +18,6 @@ from agent_journal.terminal import show, show_json
 def command(*, deep: bool, as_json: bool) -> int:
     """Check rows, vault, index and vectors against each other. Exit code 1 if something is wrong."""
     config = settings()
-    count = 0
     with reading() as archive, archive.store.one_moment():
         counts = archive.store.counts()
         index = indexing.fit(archive, config)
@@ -27,7 +27,6 @@ def command(*, deep: bool, as_json: bool) -> int:
         ]
         is_erased = archive.store.erasing() is None
     for problem in found:
-        count += 1
         if as_json:
             show_json({"problem": problem.problem, "where": problem.where})
         else:
@@ -40,12 +39,13 @@ def command(*, deep: bool, as_json: bool) -> int:
         "deep": deep,
     }
     if as_json:
-        show_json({"ok": not count, "checked": checked, "behind": index.behind, "is_erased": is_erased})
+        show_json({"ok": not found, "checked": checked, "behind": index.behind, "is_erased": is_erased})
     else:
         if index.behind:
             show(index.behind)
         if not is_erased:
             show("something that was forgotten is still being erased; 'aj sync' goes on with it")
-        verdict = f"{count:,} problems" if count else "everything is as it was put there"
-        show(f"{counts.conversations:,} conversations, {counts.messages:,} messages: {verdict}")
-    return FAILED if count else 0
+        verdict = count(len(found), "problem") if found else "everything is as it was put there"
+        held = f"{count(counts.conversations, 'conversation')}, {count(counts.messages, 'message')}"
+        show(f"{held}: {verdict}")
+    return FAILED if found else 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import journal
-from agent_journal.amounts import size
+from agent_journal.amounts import count, size
 from agent_journal.archive.store import Filter
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import agreed, show
@@ -35,10 +35,11 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
     if not yes:
         for each in chosen[:10]:
             show(f"  {each.source}:{each.id}  {each.title or ''}")
-        if not agreed(f"erase {len(chosen):,} conversations for good?"):
+        if not agreed(f"erase {count(len(chosen), 'conversation')} for good?"):
             raise click.Abort
-    count, freed = journal.forget(settings(), lambda _: [each.key for each in chosen])
-    show(f"{count:,} conversations are erased, {size(freed)} of the vault with them")
+    number, freed = journal.forget(settings(), lambda _: [each.key for each in chosen])
+    them = "it" if number == 1 else "them"
+    show(f"{count(number, 'conversation')} erased, {size(freed)} of the vault with {them}")
 
 
 def _with_children(chosen: list[Listed], children: object) -> list[Listed]:

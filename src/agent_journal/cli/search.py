@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -74,6 +75,14 @@ def _narrowing(command: Command) -> Command:
 )
 @_narrowing
 @click.option("--has-error", is_flag=True, help="Only where a tool failed.")
+@click.option(
+    "--conversation",
+    "names",
+    multiple=True,
+    metavar="ID",
+    help="Only within this conversation, by its id or the beginning of it.",
+)
+@click.option("--shown", is_flag=True, help="Only what is on the branch that 'aj show' shows.")
 @click.option("--since", metavar="DATE", callback=date_in_seconds, help="Only what was said then or later.")
 @click.option("--until", metavar="DATE", callback=date_in_seconds, help="Only what was said before.")
 @click.option(
@@ -92,6 +101,7 @@ def command(
     limit: int | None,
     offset: int,
     context: int | None,
+    names: tuple[str, ...],
     with_score: bool,
     as_json: bool,
     **asked: Any,
@@ -99,11 +109,13 @@ def command(
     """Find messages by words, "phrases", prefix*, -not, this OR that, field:value; or by what they mean."""
     now = time.time()
     query = parse(" ".join(words), Filters(**asked), now)
-    if not words and query.filters == Filters():
+    if not words and not names and query.filters == Filters(shown=query.filters.shown):
         raise click.UsageError("say what to look for: words, or an option such as --project")
     config = settings()
     around = context if context is not None else config.search.default_context if as_json else 0
     with journals.Journal(config) as journal:
+        within = Filters(conversations=tuple(journal.one(name).key for name in names))
+        query = query._replace(filters=query.filters + within)
         answer = journal.search(query, limit or config.search.max_results, offset, around, mode=mode)
         for hit in answer.hits:
             if as_json:
@@ -125,6 +137,9 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
         say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
     if answer.meaning:
         say(f"aj: {answer.meaning}")
+    if answer.since is not None:
+        day = datetime.fromtimestamp(answer.since, UTC).date()
+        say(f"aj: so many messages match that only those since {day} were ranked; --until looks further back")
     if answer.hits or as_json:
         return
     if answer.is_empty:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_journal import embedding, indexing, journal
-from agent_journal.amounts import size
+from agent_journal.amounts import count, size
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import out, show, show_json
@@ -62,15 +62,16 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
 def _show(told: dict[str, Any]) -> None:
     disk = told["disk"]
     show(
-        f"{told['home']}: {told['conversations']:,} conversations, {told['messages']:,} messages, "
-        f"{told['memories']:,} memories from {told['files']:,} files ({size(told['bytes'])})"
+        f"{told['home']}: {count(told['conversations'], 'conversation')}, "
+        f"{count(told['messages'], 'message')}, {count(told['memories'], 'memory', 'memories')} "
+        f"from {count(told['files'], 'file')} ({size(told['bytes'])})"
     )
     show(
         f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}, "
         f"vectors {size(disk['vectors'])}"
     )
     if told["missing"]:
-        show(f"{told['missing']:,} files are gone from disk and kept here")
+        show(f"{count(told['missing'], 'file')} gone from disk and kept here")
     if not told["index"]["whole"]:
         show(f"the index is behind: {told['index']['problem'] or 'run aj sync'}")
     _show_vectors(told["vectors"])

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent_journal.search.ranking import Ranked, Ranker
+from agent_journal.search.ranking import Ranked, Ranker, Ranking, ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent_journal.search.lexical import Hit
     from agent_journal.search.query import Query, Term
 
 K = 60
@@ -42,7 +41,7 @@ WEIGHTS_OF_HASHES = Weights(2.0, 0.0, 0.5, 0.3)
 class Words(Ranker, Protocol):
     """Search by words: `rank` lets go of some of them where few entries have all, `search` does not."""
 
-    def search(self, query: Query, *, limit: int, offset: int = 0) -> list[Hit]:
+    def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         """The entries that match best, best first."""
 
 
@@ -54,23 +53,33 @@ class Hybrid:
         self._meaning = meaning
         self._weights = weights
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first. Names and quotes go before whatever is alike."""
         depth = max(limit, _DEPTH)
-        every = self._with_words(query, depth)
-        some = self._with_words(query._replace(enough=half(query)), depth) if len(query.wanted) > 1 else []
+        every = self._words.search(query, limit=depth)
+        some = (
+            self._words.search(query._replace(enough=half(query)), limit=depth)
+            if len(query.wanted) > 1
+            else Ranking([])
+        )
         near = self._meaning.rank(query, depth)
         # By words alone is asked for only where it counts, or where there is little else.
-        is_little = len(every) + len(some) + len(near) < limit
-        ranked = self._words.rank(query, depth) if self._weights.as_ranked or is_little else []
-        if every:  # the words are there; what is only a little alike is not what was meant
-            near = [each for each in near if each.score >= _CLOSE * near[0].score]
-        lists = [every, some, ranked, near]
+        is_little = len(every.entries) + len(some.entries) + len(near.entries) < limit
+        ranked = self._words.rank(query, depth) if self._weights.as_ranked or is_little else Ranking([])
+        if every.entries:  # the words are there; what is only a little alike is not what was meant
+            near = near._replace(entries=_close(near.entries))
+        found = [every, some, ranked, near]
+        lists = [each.entries for each in found]
         best = fused((each[:_DEPTH], weight) for each, weight in zip(lists, self._weights, strict=True))
-        return in_turn(*([every, best] if is_literal(query) else [best]), *lists)[:limit]
+        first = [every.entries, best] if is_literal(query) else [best]
+        # What has only some of the words is beside the point where others have all of them.
+        told = [every] if every.entries else found
+        return ranking(in_turn(*first, *lists)[:limit], *told)
 
-    def _with_words(self, query: Query, depth: int) -> list[Ranked]:
-        return [Ranked(hit.key, hit.score) for hit in self._words.search(query, limit=depth)]
+
+def _close(near: list[Ranked]) -> list[Ranked]:
+    """Those that are not much less alike than the nearest."""
+    return [each for each in near if each.score >= _CLOSE * near[0].score]
 
 
 def half(query: Query) -> int:

@@ -11,14 +11,17 @@ import os
 import time
 import zlib
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from agent_journal.closing import Closing
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
+from agent_journal.search import reach
 from agent_journal.search.folder import LAYOUT, About, about, discard, say
 from agent_journal.search.query import as_stored
-from agent_journal.search.ranking import Ranked
+from agent_journal.search.ranking import NO_WORDS, Ranked, Ranking
+from agent_journal.search.reach import Day
 from agent_journal.search.words import prepared
 
 if TYPE_CHECKING:
@@ -28,12 +31,12 @@ if TYPE_CHECKING:
 
     import tantivy
 
-    from agent_journal.search.matching import Matcher
+    from agent_journal.search.matching import Matcher, Sought
     from agent_journal.search.query import Query
     from agent_journal.search.spelling import Correction
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
-_MARKS = ("branch", "tools", "has")
+_MARKS = ("branch", "tools", "has", "day")
 _SINGLE = (*_VALUES, "branch")
 _TEXTS = ("text", "thinking", "tool", "output", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
@@ -79,13 +82,12 @@ class Entry(NamedTuple):
         return self.text, self.thinking, self.tool, self.output, self.title
 
 
-class Hit(NamedTuple):
-    """An entry that was found."""
+class _Hit(NamedTuple):
+    """An entry that was found, and when it was said."""
 
     key: int
-    conversation: int
     score: float
-    at: int = 0
+    at: int
 
 
 class Index(Closing):
@@ -105,7 +107,9 @@ class Index(Closing):
         self._writer: tantivy.IndexWriter | None = None
         self._lent: TemporaryDirectory[str] | None = None
         self._state = _meta_state(folder)
+        self._vocabulary: _Vocabulary | None = None
         self._ahead = _Ahead()
+        self._is_changed = False  # since the last commit
         self.upto = self._mark() or 0
 
     @classmethod
@@ -187,6 +191,7 @@ class Index(Closing):
             writer.commit()
             self._ahead = _Ahead()
         self.upto = upto
+        self._is_changed = False
         self._tighten()
 
     def close(self) -> None:
@@ -194,44 +199,48 @@ class Index(Closing):
         writer, self._writer = self._writer, None
         if writer is not None:
             with _changing(self.folder):
-                writer.rollback()
+                if self._is_changed:  # what is rolled back gives up joining parts, too
+                    writer.rollback()
                 writer.wait_merging_threads()
             self._tighten()
 
-    def search(self, query: Query, *, limit: int, offset: int = 0) -> list[Hit]:
-        """The entries that match best, best first."""
-        found = self._matcher().query(query)
-        with _reading(self.folder):
-            searcher = self._searcher()
-            most = searcher.num_docs
-            if found is None or limit <= 0 or offset >= most:
-                return []
-            hits = searcher.search(found, min(limit, most), count=False, offset=offset).hits
-            places = [place for _, place in hits]
-            keys = searcher.fast_field_values("key", places)
-            conversations = searcher.fast_field_values("conversation", places)
-            moments = searcher.fast_field_values("at", places)
-        scored = [
-            Hit(int(key or 0), int(conversation or 0), float(score), int(at or 0))
-            for (score, _), key, conversation, at in zip(hits, keys, conversations, moments, strict=True)
-        ]
-        return _newer_first(scored)
+    def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
+        """The entries that match best, best first; the newest first if no words are sought."""
+        matcher, known = self._matcher(), self._known()
+        sought = matcher.sought(query)
+        if sought is None or limit <= 0 or offset >= known.count:
+            return Ranking([])
+        days = [] if reach.is_easy(sought.entries) else reach.first(known.days)
+        while days:
+            newest = matcher.of_days([day.name for day in days]).sought(query)
+            count, hits = self._hits(newest or sought, limit, offset)
+            if reach.is_enough(count, offset + limit):
+                break
+            days = reach.further(days, count, offset + limit, known.days)
+        else:
+            _, hits = self._hits(sought, limit, offset)
+        if not sought.is_scored:  # nothing that was left out would stand before these
+            return Ranking([Ranked(hit.key, hit.score) for hit in hits])
+        return Ranking(_newer_first(hits), reach.beginning_of(days[-1].name) if days else None)
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first; if hardly any has all words, those with some follow."""
-        hits = self.search(query, limit=limit)
+        found = self.search(query, limit=limit)
+        hits = found.entries
         looser = self._matcher().loosened(query) if len(hits) < min(limit, _FEW) else None
-        if looser is not None and (not hits or len(looser.wanted) >= _SENTENCE):
-            known = {hit.key for hit in hits}
-            more = [hit for hit in self.search(looser, limit=min(limit, _LOOSE)) if hit.key not in known]
-            hits += _below(more, hits[-1].score if hits else None)
-        return [Ranked(hit.key, hit.score) for hit in hits]
+        if looser is None or (hits and len(looser.wanted) < _SENTENCE):
+            return found
+        known = {hit.key for hit in hits}
+        others = self.search(looser, limit=min(limit, _LOOSE))
+        more = [hit for hit in others.entries if hit.key not in known]
+        told = found if hits else others  # what has only some words follows, or is all that there is
+        return told._replace(entries=hits + _below(more, hits[-1].score if hits else None))
 
     def corrected(self, query: Query) -> tuple[Query, list[Correction]]:
         """A query with words that were meant beside those that hardly any entry has, and which these are."""
         from agent_journal.search import spelling  # noqa: PLC0415 (seldom)
 
-        return spelling.corrected(query, _Vocabulary(self.folder, self._searcher()))
+        return spelling.corrected(query, self._known())
 
     def allowed(self, query: Query, most: int) -> list[int] | None:
         """Every key that filters and unwanted words of a query leave; None if more than so many are left."""
@@ -269,7 +278,32 @@ class Index(Closing):
     def _matcher(self) -> Matcher:
         from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
 
-        return Matcher(self._index.schema, _Vocabulary(self.folder, self._searcher()))
+        return Matcher(self._index.schema, self._known())
+
+    def _known(self) -> _Vocabulary:
+        """What words there are as of the last commit."""
+        searcher = self._searcher()
+        if self._vocabulary is None:
+            self._vocabulary = _Vocabulary(self.folder, searcher)
+        return self._vocabulary
+
+    def _hits(self, sought: Sought, limit: int, offset: int) -> tuple[int, list[_Hit]]:
+        """How many entries are found, and those of a page: best first, or newest first if none is better."""
+        with _reading(self.folder):
+            searcher = self._searcher()
+            by = None if sought.is_scored else "at"
+            most = min(limit, searcher.num_docs)
+            result = searcher.search(sought.query, most, order_by_field=by, offset=offset)
+            places = [place for _, place in result.hits]
+            keys = searcher.fast_field_values("key", places)
+            moments = searcher.fast_field_values("at", places)
+        hits = [
+            _Hit(int(key or 0), float(score) if sought.is_scored else NO_WORDS, int(at or 0))
+            for (score, _), key, at in zip(result.hits, keys, moments, strict=True)
+        ]
+        if not sought.is_scored:
+            hits.sort(key=lambda hit: (-hit.at, -hit.key))
+        return result.count, hits  # type: ignore[attr-defined] # its stub does not know it
 
     def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
         """The keys of so many entries that are found, in no order."""
@@ -294,6 +328,7 @@ class Index(Closing):
         if state != self._state:
             self._index.reload()
             self._state = state
+            self._vocabulary = None
         return self._index.searcher()
 
     def _mark(self) -> int | None:
@@ -310,6 +345,7 @@ class Index(Closing):
         """The writer; one that failed is let go, and what it did since its last commit is gone."""
         if self._writer is None:
             self._writer = self._open_writer()
+        self._is_changed = True
         try:
             with _changing(self.folder):
                 yield self._writer
@@ -375,16 +411,23 @@ class _Vocabulary:
         with _reading(self._folder):
             return self._searcher.doc_freq(field, word)
 
-    def beginning(self, field: str, prefix: str, most: int) -> list[str]:
+    @cached_property
+    def days(self) -> list[Day]:
+        """Every day with its entries, newest first."""
         with _reading(self._folder):
-            return [word for word, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
+            days = [Day(*each) for each in self._searcher.terms_with_prefix("day", "")]
+        return sorted(days, reverse=True)
+
+    def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
+        with _reading(self._folder):
+            return self._searcher.terms_with_prefix(field, prefix, limit=most)
 
     def entries_with(self, word: str) -> int:
         with _reading(self._folder):
             return sum(self._searcher.doc_freq(field, word) for field in _TEXTS)
 
     def like(self, beginning: str, most: int) -> list[str]:
-        words = [word for field in _SAID for word in self.beginning(field, beginning, most)]
+        words = [word for field in _SAID for word, _ in self.beginning(field, beginning, most)]
         return list(dict.fromkeys(words))[:most]
 
     def values(self, field: str) -> list[str]:
@@ -412,19 +455,19 @@ class _Ahead:
             self._documents = self._latest = 0
 
 
-def _newer_first(hits: list[Hit]) -> list[Hit]:
+def _newer_first(hits: list[_Hit]) -> list[Ranked]:
     """The hits in their order, but of those that match alike the newer first; the newest one is new."""
     newest = max((hit.at for hit in hits), default=0)
     fresh = [
-        hit._replace(score=hit.score * (1 + _FRESH * 0.5 ** ((newest - hit.at) / _HALF_AS_FRESH)))
+        Ranked(hit.key, hit.score * (1 + _FRESH * 0.5 ** ((newest - hit.at) / _HALF_AS_FRESH)))
         if hit.at
-        else hit
+        else Ranked(hit.key, hit.score)
         for hit in hits
     ]
     return sorted(fresh, key=lambda hit: (-hit.score, -hit.key))
 
 
-def _below(hits: list[Hit], score: float | None) -> list[Hit]:
+def _below(hits: list[Ranked], score: float | None) -> list[Ranked]:
     """Hits that are worth it, as far below a score as their best is above the others."""
     best = max((hit.score for hit in hits), default=0.0)
     less = 1.0 if score is None or best < score else score / best
@@ -488,13 +531,14 @@ def _values(entry: Entry) -> dict[str, int | str | list[str]]:
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
     if entry.at:
         values["at"] = entry.at
+        values["day"] = reach.day_of(entry.at)
     for field, value in zip(_SINGLE, (*entry[2:6], entry.branch), strict=True):
         if value:
             values[field] = as_stored(value)
     if entry.tools:
         values["tools"] = [as_stored(tool) for tool in entry.tools]
-    if entry.has_error:
-        values["has"] = "error"
+    has = [field for field, text in zip(_TEXTS, entry[7:12], strict=True) if text]
+    values["has"] = [*has, "error"] if entry.has_error else has
     return values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 _MOST = 400  # places that are looked at
 _MOST_WORDS = 64  # of one term
 _LONGEST = 1_000_000  # characters of a text
-_BEFORE, _WIDTH = 60, 240  # characters of a snippet: before its first word, and altogether
+_WIDTH = 240  # characters of a snippet
+_MOST_PIECES = 3  # that it is made of
+_MOST_PLACES = 2_000  # from which a piece may begin
 _WORD = re.compile(r"[^\W_]+")
+_ODD = re.compile(r"[^\x00-\x7f]+")
+_FEW = 16  # letters that are sought one by one; for more of them a text is gone through letter by letter
 # Letters that are no letter with an accent.
 _LIGATURES = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"}
@@ -48,8 +53,15 @@ class Place(NamedTuple):
     group: int
 
 
+class _Piece(NamedTuple):
+    """From where to where a piece of a text goes."""
+
+    start: int
+    end: int
+
+
 class Snippet(NamedTuple):
-    """A piece of a text, and from where to where in it what was sought stands."""
+    """What a text says around what was sought, and from where to where that stands in it."""
 
     text: str
     marks: list[tuple[int, int]]
@@ -74,6 +86,11 @@ _fold = _Folds().__getitem__
 def folded(text: str) -> Folded:
     """A text as its words are compared."""
     if text.isascii():
+        return Folded(text.lower(), None)
+    odd = set("".join(_ODD.findall(text)))
+    if len(odd) <= _FEW and all(len(_fold(letter)) == 1 for letter in odd):
+        for letter in odd:
+            text = text.replace(letter, _fold(letter))
         return Folded(text.lower(), None)
     letters = list(map(_fold, text))
     whole = "".join(letters)
@@ -224,45 +241,85 @@ def _apart(places: list[Place]) -> list[Place]:
 
 
 def _around(text: str, places: list[Place]) -> Snippet:
-    """The window with most of what is sought."""
-    best, best_key = 0, (0, 0)
-    last = 0
-    for first, place in enumerate(places):
-        last = max(last, first)
-        while last + 1 < len(places) and places[last + 1].end <= place.start + _WIDTH - _BEFORE:
-            last += 1
-        within = places[first : last + 1]
-        key = (len({each.group for each in within}), len(within))
-        if key > best_key:
-            best, best_key = first, key
-    start, end = _window(text, places[best].start)
-    inside = [
-        (max(place.start, start), min(place.end, end)) for place in places if start <= place.start < end
-    ]
-    return _cut(text, start, end, inside, best_key[0])
+    """The piece with most of what is sought; if some stands elsewhere, shorter pieces around it, too."""
+    every = {place.group for place in places}
+    for count in range(1, _MOST_PIECES + 1):
+        pieces, missing = _telling(text, places, every, count)
+        if not missing:
+            break
+    return _cut(text, _apart_from_each_other(pieces), places, len(every) - len(missing))
 
 
-def _window(text: str, at: int) -> tuple[int, int]:
-    """From where to where a snippet goes that has something a little behind its beginning."""
-    start = max(0, at - _BEFORE)
+def _telling(text: str, places: list[Place], every: set[int], count: int) -> tuple[list[_Piece], set[int]]:
+    """So many pieces at most, the fullest first, each with something that is new; and what they lack."""
+    pieces: list[_Piece] = []
+    missing = set(every)
+    while missing and len(pieces) < count:
+        piece, groups = _fullest(text, places, missing, _WIDTH // count)
+        pieces.append(piece)
+        missing -= groups
+    return pieces, missing
+
+
+def _fullest(text: str, places: list[Place], wanted: set[int], width: int) -> tuple[_Piece, set[int]]:
+    """The piece with most of what is wanted, and what that is."""
+    best, best_key, best_groups = _Piece(0, 0), (0, 0), wanted
+    for first, place in enumerate(places[:_MOST_PLACES]):
+        if place.group not in wanted:
+            continue
+        piece = _window(text, place.start, width)
+        within = _from(places, first, piece.end)
+        groups = {place.group, *(each.group for each in within)} & wanted
+        if (len(groups), len(within)) > best_key:
+            best, best_key, best_groups = piece, (len(groups), len(within)), groups
+    return best, best_groups
+
+
+def _from(places: list[Place], first: int, end: int) -> list[Place]:
+    """The places from one on that end before another."""
+    return [*takewhile(lambda place: place.end <= end, islice(places, first, None))]
+
+
+def _window(text: str, at: int, width: int) -> _Piece:
+    """From where to where a piece goes that has something a little behind its beginning."""
+    start = max(0, at - width // 4)
     if start:
         gap = text.find(" ", start, at)
         start = gap + 1 if gap >= 0 else start
-    end = min(len(text), start + _WIDTH)
+    end = min(len(text), start + width)
     if end < len(text):
         gap = text.rfind(" ", at + 1, end)
-        end = gap if gap > at + _WIDTH // 2 else end
-    return start, end
+        end = gap if gap > at + width // 2 else end
+    return _Piece(start, end)
 
 
-def _cut(text: str, start: int, end: int, marks: Iterable[tuple[int, int]], groups: int) -> Snippet:
-    piece = text[start:end]
-    head = len(piece) - len(piece.lstrip())
-    before, behind = "…" if start else "", "…" if end < len(text) else ""
-    bare = piece.strip()
-    moved = [(each[0] - start - head + len(before), each[1] - start - head + len(before)) for each in marks]
-    return Snippet(f"{before}{bare}{behind}", moved, groups)
+def _apart_from_each_other(pieces: list[_Piece]) -> list[_Piece]:
+    """The pieces in the order of the text, those that touch as one."""
+    apart: list[_Piece] = []
+    for piece in sorted(pieces):
+        if apart and piece.start <= apart[-1].end:
+            apart[-1] = _Piece(apart[-1].start, max(piece.end, apart[-1].end))
+        else:
+            apart.append(piece)
+    return apart
+
+
+def _cut(text: str, pieces: list[_Piece], places: list[Place], groups: int) -> Snippet:
+    """Pieces of a text in a row, with what is in them marked, and dots where something is left out."""
+    shown = ""
+    marks: list[tuple[int, int]] = []
+    for start, end in pieces:
+        bare = text[start:end].strip()
+        shown += " … " if shown else "…" if start else ""
+        first = start + len(text[start:end]) - len(text[start:end].lstrip())
+        last = first + len(bare)
+        by = len(shown) - first
+        marks += [
+            (each.start + by, min(each.end, last) + by) for each in places if first <= each.start < last
+        ]
+        shown += bare
+    return Snippet(f"{shown}…" if pieces[-1].end < len(text) else shown, marks, groups)
 
 
 def _beginning(text: str) -> Snippet:
-    return _cut(text, *_window(text, 0), [], 0)
+    return _cut(text, [_window(text, 0, _WIDTH)], [], 0)

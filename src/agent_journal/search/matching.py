@@ -24,11 +24,29 @@ if TYPE_CHECKING:
 
 _BY_PART = ("project", "model")  # values that are long and seldom typed as they are
 _MOST_WORDS = 64  # of one term
-_EXPANSIONS = 50  # words that one prefix stands for
+_EXPANSIONS = 200  # words of a field that one prefix stands for
+_TOLD_APART = 8  # of them, the most frequent: of these it counts how often they are in a text
 _MOST_PREFIXES = 24  # that are looked up, one per field; what goes beyond is taken for whole words
 # Words that stand side by side: how many pairs of a query count, how many words may be between, how much it
 # counts beside the words themselves, and in how many entries the rarer and the other one may be.
 _MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_000
+
+
+# As the index reckons how much a word counts: by how often it is there, and by how long the text is.
+_SATURATION, _BY_LENGTH = 1.2, 0.75
+# How long a text mostly is, in mean lengths: a few are very long, above all of what tools print.
+_USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25}
+_MANY = 20_000  # entries to go through; to leave out some of fewer takes longer
+_ROW = 5  # times as long as for a word it takes to find out whether words stand in a row
+
+
+class Sought(NamedTuple):
+    """What finds something, and through how many entries the index goes for it."""
+
+    query: tantivy.Query
+    entries: int
+    is_scored: bool = True
+    """Whether some match better than others: not if only filters are asked for."""
 
 
 class Form(NamedTuple):
@@ -48,46 +66,61 @@ class Vocabulary(Protocol):
     def frequency(self, field: str, word: str) -> int:
         """In how many of them a field has a word."""
 
-    def beginning(self, field: str, prefix: str, most: int) -> list[str]:
-        """The most frequent words of a field that begin so."""
+    def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
+        """The most frequent words of a field that begin so, with the number of entries that have them."""
 
     def values(self, field: str) -> list[str]:
         """Every value that a field has."""
 
 
 class Matcher:
-    """Makes queries for one state of an index."""
+    """Makes queries for one state of an index: for all entries, or for those of some days."""
 
     def __init__(self, schema: tantivy.Schema, vocabulary: Vocabulary) -> None:
         self._schema = schema
         self._vocabulary = vocabulary
+        self._days: Sequence[str] = ()
         self._prefixes = _MOST_PREFIXES
+        self._evenings: dict[str, float] = {}
+        self._begun: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
-    def query(self, query: Query) -> tantivy.Query | None:
+    def of_days(self, days: Sequence[str]) -> Matcher:
+        """What makes the same queries for entries of some days."""
+        other = Matcher(self._schema, self._vocabulary)
+        other._days, other._evenings, other._begun = days, self._evenings, self._begun
+        return other
+
+    def sought(self, query: Query) -> Sought | None:
         """What finds the entries that are meant; None if nothing can be."""
         fields = index_fields(query.filters.fields) or list(WEIGHTS)
-        sought = [group for group in query.wanted if any(map(self._forms_of, group))]
-        wanted = [self._anywhere(group, fields) for group in sought]
-        unwanted = self._anywhere(query.unwanted, fields)
+        groups = [group for group in query.wanted if any(map(self._forms_of, group))]
+        wanted = [self._anywhere(group, fields) for group in groups]
+        unwanted = [each.query for each in self._anywhere(query.unwanted, fields)]
         conditions = self._conditions(query.filters)
         unwanted += self._conditions(query.excluded)
-        found = [queries for queries in wanted if queries]
+        found = [parts for parts in wanted if parts]
         needed = len(wanted) if query.enough is None else min(max(query.enough, 1), len(wanted))
         if len(found) < needed or not (wanted or query.unwanted or unwanted or conditions):
             return None
-        said = _enough(found, needed) if found else tantivy.Query.exists_query("key")
+        said = _enough(found, needed) if found else self._everything()
         # Among words that need not all be there, those that stand together are mostly the frequent ones.
         near = list(self._near(query, fields)) if len(found) > 1 and query.enough is None else []
+        if self._days:
+            conditions.append(self._one_of("day", self._days))
         if not unwanted and not conditions and not near:
             return said
-        clauses = [(Occur.Must, said), *((Occur.MustNot, one) for one in unwanted)]
+        clauses = [(Occur.Must, said.query), *((Occur.MustNot, one) for one in unwanted)]
         clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
-        return tantivy.Query.boolean_query(clauses + [(Occur.Should, one) for one in near])
+        clauses += [(Occur.Should, one) for one in near]
+        return said._replace(query=tantivy.Query.boolean_query(clauses))
+
+    def _everything(self) -> Sought:
+        return Sought(tantivy.Query.exists_query("key"), self._vocabulary.count, is_scored=False)
 
     def allowed(self, query: Query) -> tantivy.Query | None:
         """What finds every entry that filters and unwanted words leave; None if nothing is left out."""
-        bare = query._replace(wanted=(), enough=None)
-        return self.query(bare)
+        found = self.sought(query._replace(wanted=(), enough=None))
+        return found and found.query
 
     def with_keys(self, found: tantivy.Query, keys: Sequence[int]) -> tantivy.Query:
         """What finds the same, among entries with some keys."""
@@ -104,7 +137,7 @@ class Matcher:
         pieces = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:_MOST_WORDS]
         return query._replace(wanted=pieces, enough=1) if len(pieces) > 1 else None
 
-    def _anywhere(self, terms: Iterable[Term], fields: Sequence[str]) -> list[tantivy.Query]:
+    def _anywhere(self, terms: Iterable[Term], fields: Sequence[str]) -> list[Sought]:
         """What finds one of several terms in one of several fields."""
         return [
             found
@@ -113,20 +146,60 @@ class Matcher:
             for found in self._found(form, index_fields([term.field]) if term.field else fields)
         ]
 
-    def _found(self, form: Form, fields: Sequence[str]) -> Iterator[tantivy.Query]:
+    def _found(self, form: Form, fields: Sequence[str]) -> Iterator[Sought]:
         """What finds a form in each field, weighted.
 
         The index takes a word for rare, and so for telling, where a field seldom has it. Titles are few, so
         all words are rare in them; here a word is as rare as it is in all fields together.
         """
-        whole = form.words[:-1] if form.prefix else form.words
+        if form.prefix and len(form.words) == 1 and self._prefixes > 0:
+            yield from self._beginning(form.words[0], fields)
+            return
+        whole = form.words[:-1] if form.prefix and len(form.words) > 1 else form.words
         counted = {field: [self._vocabulary.frequency(field, word) for word in whole] for field in fields}
         told = self._told(map(sum, zip(*counted.values(), strict=True)))
         for field, counts in counted.items():
             if all(counts):
-                weight = WEIGHTS[field] * (told / self._told(counts) if whole else 1)
-                for found in self._row(field, form):
-                    yield tantivy.Query.boost_query(found, weight)
+                row = self._row(field, form, min(counts))
+                yield row._replace(query=self._weighted(row.query, field, told, self._told(counts)))
+
+    def _beginning(self, prefix: str, fields: Sequence[str]) -> Iterator[Sought]:
+        """What finds words that begin so. They count alike, so that none comes first for being rare."""
+        self._prefixes -= len(fields)
+        known = {field: self._words_with(field, prefix) for field in fields}
+        told = self._told([sum(count for begun in known.values() for _, count in begun)])
+        for field, begun in known.items():
+            for word, count in begun[:_TOLD_APART]:
+                found = tantivy.Query.term_query(self._schema, field, word, "freq")
+                yield Sought(self._weighted(found, field, told, self._told([count])), count)
+            if others := begun[_TOLD_APART:]:
+                found = self._one_of(field, [word for word, _ in others])
+                weighted = tantivy.Query.const_score_query(found, WEIGHTS[field] * told)
+                yield Sought(weighted, sum(count for _, count in others))
+
+    def _words_with(self, field: str, prefix: str) -> list[tuple[str, int]]:
+        """The words of a field that begin so; for a short beginning it takes long to find them."""
+        if (field, prefix) not in self._begun:
+            self._begun[field, prefix] = self._vocabulary.beginning(field, prefix, _EXPANSIONS)
+        return self._begun[field, prefix]
+
+    def _weighted(self, found: tantivy.Query, field: str, told: float, reckoned: float) -> tantivy.Query:
+        """What finds the same, where words tell so much, but the index reckons with so much."""
+        weight = WEIGHTS[field] * self._evened(field) * told / reckoned
+        return tantivy.Query.boost_query(found, weight)
+
+    def _evened(self, field: str) -> float:
+        """By how much a field must count more, so that a text of usual length counts as it should.
+
+        The index takes the mean length of a field over all entries, also those that do not have it: where few
+        do, each looks very long, as if its words were there by chance.
+        """
+        known = self._evenings.get(field)
+        if known is None:
+            longer = self._vocabulary.count / max(1, self._vocabulary.frequency("has", field))
+            known = _damped(_USUAL[field] * longer) / _damped(_USUAL[field])
+            self._evenings[field] = known
+        return known
 
     def _near(self, query: Query, fields: Sequence[str]) -> Iterator[tantivy.Query]:
         """What finds words that follow each other in the query close to each other.
@@ -139,7 +212,7 @@ class Matcher:
                 counts = [self._vocabulary.frequency(field, word) for word in (first, second)]
                 if 0 < min(counts) <= _RARE_ENOUGH and max(counts) <= _FREQUENT:
                     row = tantivy.Query.phrase_query(self._schema, field, [first, second], _APART)
-                    yield tantivy.Query.boost_query(row, _NEARNESS * WEIGHTS[field])
+                    yield tantivy.Query.boost_query(row, _NEARNESS * WEIGHTS[field] * self._evened(field))
 
     def _single(self, group: Sequence[Term]) -> str:
         """The one word of a group, if it has one."""
@@ -163,15 +236,22 @@ class Matcher:
         forms = [Form(cut[:_MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
         return [form for place, form in enumerate(forms) if form not in forms[:place]]
 
-    def _row(self, field: str, form: Form) -> list[tantivy.Query]:
-        if len(form.words) > 1:
-            make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
-            return [make(self._schema, field, list(form.words))]
-        known = [form.words[0]]
-        if form.prefix and self._prefixes > 0:
-            self._prefixes -= 1
-            known = self._vocabulary.beginning(field, known[0], _EXPANSIONS)
-        return [tantivy.Query.term_query(self._schema, field, word, "freq") for word in known]
+    def _row(self, field: str, form: Form, entries: int) -> Sought:
+        """What finds a form in a field, where so many entries have the rarest of its words."""
+        if len(form.words) == 1:
+            return Sought(tantivy.Query.term_query(self._schema, field, form.words[0], "freq"), entries)
+        make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
+        return self._of_days(make(self._schema, field, list(form.words)), _ROW * entries)
+
+    def _of_days(self, row: tantivy.Query, entries: int) -> Sought:
+        """What finds a row of words. Where it is sought among some days, it must not be sought in others.
+
+        The index would go on to the next entry that has it, of whatever day, each time it looks for one.
+        """
+        if self._days and entries > _MANY:
+            days = tantivy.Query.const_score_query(self._one_of("day", self._days), 0)
+            row = tantivy.Query.boolean_query([(Occur.Must, days), (Occur.Must, row)])
+        return Sought(row, entries)
 
     def _conditions(self, filters: Filters) -> list[tantivy.Query]:
         asked = {
@@ -187,10 +267,17 @@ class Matcher:
             self._one_of(field, self._meant(field, names)) for field, names in asked.items() if names
         ]
         if filters.conversations:
-            conditions.append(self._one_of("conversation", [_stored(key) for key in filters.conversations]))
+            conditions.append(self._within(filters.conversations, filters.held))
         if filters.since is not None or filters.until is not None:
             conditions.append(self._between(filters.since, filters.until))
         return conditions
+
+    def _within(self, conversations: Iterable[int], held: Iterable[int]) -> tantivy.Query:
+        either = [
+            self._one_of("conversation", [_stored(key) for key in conversations]),
+            self._one_of("key", [_stored(key) for key in held]),
+        ]
+        return tantivy.Query.boolean_query([(Occur.Should, one) for one in either])
 
     def _meant(self, field: str, names: Iterable[str]) -> list[str]:
         """The values of a field that are called so, or in part."""
@@ -216,19 +303,27 @@ class Matcher:
         )
 
 
+def _damped(length: float) -> float:
+    """By what the index divides how much a word tells in a text of so many mean lengths that has it once."""
+    return 1 + _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)
+
+
 def _stored(number: int) -> int:
     """A number as the index can hold one."""
     return max(-(2**63), min(number, 2**63 - 1))
 
 
-def _enough(found: list[list[tantivy.Query]], needed: int) -> tantivy.Query:
+def _enough(found: list[list[Sought]], needed: int) -> Sought:
     """What finds enough of several things. The index is faster at a list of words than at a list of lists."""
-    if len(found) == 1:
-        return _either(found[0])
+    counts = [sum(each.entries for each in parts) for parts in found]
+    if len(found) == 1 or needed <= 1:
+        return Sought(_either([each for parts in found for each in parts]), sum(counts))
     if needed == len(found):
-        return tantivy.Query.boolean_query([(Occur.Must, _either(queries)) for queries in found])
-    return tantivy.Query.boolean_query([(Occur.Should, _either(queries)) for queries in found], needed)
+        all_of_them = [(Occur.Must, _either(parts)) for parts in found]
+        return Sought(tantivy.Query.boolean_query(all_of_them), min(counts) * len(counts))
+    some = [(Occur.Should, _either(parts)) for parts in found]
+    return Sought(tantivy.Query.boolean_query(some, needed), sum(counts))
 
 
-def _either(found: list[tantivy.Query]) -> tantivy.Query:
-    return tantivy.Query.boolean_query([(Occur.Should, one) for one in found])
+def _either(found: list[Sought]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(Occur.Should, one.query) for one in found])

@@ -64,6 +64,8 @@ class Filters(NamedTuple):
     branches: tuple[str, ...] = ()  # of repositories
     tools: tuple[str, ...] = ()  # names or kinds of tools that were called or answered
     has_error: bool = False  # whether a tool failed
+    shown: bool = False  # whether it is on the branch that people see; only rows tell
+    held: tuple[int, ...] = ()  # entries of other conversations that `conversations` hold, too
 
     def __add__(self, other: Filters) -> Filters:  # type: ignore[override]
         """Both together: values of the same kind stand beside each other, of times the narrower counts."""
@@ -79,6 +81,8 @@ class Filters(NamedTuple):
             branches=self.branches + other.branches,
             tools=self.tools + other.tools,
             has_error=self.has_error or other.has_error,
+            shown=self.shown or other.shown,
+            held=self.held + other.held,
         )
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 # What people said counts more than what is called so, what was thought, and what a tool was given or printed.
 WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.45, "output": 0.35}
 
+NO_WORDS = 1.0  # the score of what was sought by filters alone: the newest comes first
+
 
 class Ranked(NamedTuple):
     """An entry that was found. Scores of different ways of searching cannot be compared."""
@@ -18,10 +20,26 @@ class Ranked(NamedTuple):
     score: float
 
 
+class Ranking(NamedTuple):
+    """What was found, best first, and among what."""
+
+    entries: list[Ranked]
+    since: int | None = None
+    """If more match than can be ranked: since when those were said that were, in seconds since 1970."""
+    is_whole: bool = True
+    """Whether there was time to look at all others."""
+
+
+def ranking(entries: list[Ranked], *of: Ranking) -> Ranking:
+    """Entries that were put together of several rankings, with what holds for these."""
+    since = max((each.since for each in of if each.since is not None), default=None)
+    return Ranking(entries, since, all(each.is_whole for each in of))
+
+
 class Ranker(Protocol):
     """A way of searching: by words, by meaning, or by both."""
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first; filters and unwanted words of the query hold.
 
         What is sought is `query.meaning` for those who look for no words. `Index.allowed` and `Index.among`

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agent_journal.search.meaning.models import Model
     from agent_journal.search.query import Query
-    from agent_journal.search.ranking import Ranker
+    from agent_journal.search.ranking import Ranker, Ranking
 
 TOP = 20
 _PIECES = 4  # of each text that are read
@@ -29,13 +29,14 @@ class Reranked:
         self._model = model
         self._texts = texts
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first."""
-        ranked = self._ranker.rank(query, max(limit, TOP))
-        if is_literal(query) or not query.meaning:
-            return ranked[:limit]
-        top = ranked[:TOP]
-        return in_turn(fused([(top, 1.0), (self._reread(query, top), 1.0)]), ranked)[:limit]
+        found = self._ranker.rank(query, max(limit, TOP))
+        ranked = found.entries
+        if not is_literal(query) and query.meaning:
+            top = ranked[:TOP]
+            ranked = in_turn(fused([(top, 1.0), (self._reread(query, top), 1.0)]), ranked)
+        return found._replace(entries=ranked[:limit])
 
     def _reread(self, query: Query, top: list[Ranked]) -> list[Ranked]:
         """The same by how near their nearest piece is to the question."""

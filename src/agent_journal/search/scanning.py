@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.search.marking import Marker
 from agent_journal.search.query import index_fields
-from agent_journal.search.ranking import WEIGHTS, Ranked
+from agent_journal.search.ranking import NO_WORDS, WEIGHTS, Ranked, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,26 +22,27 @@ _USUAL = 2000  # characters; what is longer has a word more easily
 
 
 class Scan:
-    """Looks through entries in their order, and says whether there was time for all."""
+    """Looks through entries in their order, for as long as there is time."""
 
     def __init__(self, entries: Callable[[], Iterable[Entry]], seconds: float = _SECONDS) -> None:
         self._entries = entries
         self._seconds = seconds
-        self.is_whole = True
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first, among those that there was time for."""
         look = _Look(query)
         until = time.monotonic() + self._seconds
-        found: list[Ranked] = []
+        is_whole = True
+        found: list[tuple[float, int, int]] = []
         for entry in self._entries():
             score = look.score(entry)
             if score is not None:
-                found.append(Ranked(entry.key, score))
+                found.append((score, entry.at, entry.key))
             if time.monotonic() > until:
-                self.is_whole = False
+                is_whole = False
                 break
-        return nlargest(limit, found, key=lambda each: (each.score, each.key))
+        best = nlargest(limit, found)
+        return Ranking([Ranked(key, score) for score, _, key in best], is_whole=is_whole)
 
 
 class _Look:
@@ -69,7 +70,9 @@ class _Look:
             worth = WEIGHTS[field] / (1 + log(1 + len(text) / _USUAL))
             for group in self._marker.groups_in(text, field, anywhere=field in self._fields):
                 best[group] = max(best.get(group, 0), worth)
-        return sum(best.values()) if len(best) >= self._needed else None
+        if len(best) < self._needed:
+            return None
+        return sum(best.values()) if self._needed else NO_WORDS
 
 
 def passes(entry: Entry, wanted: Filters, excluded: Filters) -> bool:
@@ -91,7 +94,7 @@ def _conditions(entry: Entry, filters: Filters) -> Iterator[bool]:
     if filters.tools:
         yield any(_is_called(tool, filters.tools) for tool in entry.tools)
     if filters.conversations:
-        yield entry.conversation in filters.conversations
+        yield entry.conversation in filters.conversations or entry.key in filters.held
     if filters.since is not None:
         yield bool(entry.at) and entry.at >= filters.since
     if filters.until is not None:

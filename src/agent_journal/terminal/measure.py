@@ -45,3 +45,17 @@ def cut(text: str, columns: int) -> str:
 def padded(text: str, columns: int) -> str:
     """A line with spaces behind it that fill so many columns."""
     return text + " " * (columns - width(text))
+
+
+def broken(text: str, columns: int) -> list[str]:
+    """A text in lines of at most so many columns, broken anywhere."""
+    lines = [""]
+    used = 0
+    for character in text:
+        size = _columns(character)
+        if used + size > columns and lines[-1]:
+            lines.append("")
+            used = 0
+        lines[-1] += character
+        used += size
+    return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.terminal.measure import cut, padded, width
+from agent_journal.terminal.measure import broken, cut, padded, width
 from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
@@ -18,12 +18,16 @@ _AT_LEAST = 3
 
 
 class Column(NamedTuple):
-    """A column: its heading, whether its values are numbers, whether it gives way when there is no room."""
+    """A column: its heading, whether its values are numbers, whether it gives way when there is no room.
+
+    What is never cut, though there is no room for it, stands on lines of its own, above the rest of its row.
+    """
 
     title: str
     right: bool = False
     gives_way: bool = False
     style: Style | None = None
+    is_whole: bool = False
 
 
 def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -42,6 +46,11 @@ def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[st
     widths = _fitting(columns, cells, sink.width)
     sink.line(("dim", _joined(columns, [column.title.upper() for column in columns], widths)))
     for row in cells:
+        for place, column in enumerate(columns):
+            if column.is_whole and width(row[place]) > widths[place]:
+                for line in broken(row[place], sink.width):
+                    sink.line((column.style, line) if column.style else line)
+                row[place] = ""
         sink.line(*_pieces(columns, row, widths))
 
 

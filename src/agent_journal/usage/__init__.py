@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from agent_journal.archive.store import Holder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_journal.archive.store import Spent
 
 By: TypeAlias = Literal["day", "week", "month", "conversation", "model", "project", "source"]
 WAYS: tuple[By, ...] = ("day", "week", "month", "conversation", "model", "project", "source")
@@ -35,10 +41,28 @@ class Sums(msgspec.Struct, kw_only=True):
     unpriced: int = 0
     """Tokens that have no price, and so are not in the cost."""
 
-    def add(self, other: Sums) -> None:
-        """Take in other sums."""
-        for name in self.__struct_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+    @classmethod
+    def of(cls, many: Sequence[Sums]) -> Sums:
+        """All of them together."""
+        if len(many) <= 1:
+            return many[0] if many else cls()
+        return cls(**{name: sum(map(attrgetter(name), many)) for name in cls.__struct_fields__})
+
+    def take(self, spent: Spent, cost_usd: float, unpriced: int) -> None:
+        """Add what was used, with what it cost and how much of it has no price."""
+        self.messages += spent.answers
+        self.input += spent.input
+        self.output += spent.output
+        self.cache_read += spent.cache_read
+        self.cache_write += spent.cache_write
+        self.cache_write_5m += spent.cache_write_5m
+        self.cache_write_1h += spent.cache_write_1h
+        self.reasoning += spent.reasoning
+        self.total += spent.total
+        self.cost_usd += cost_usd
+        if spent.is_stated:
+            self.cost_stated_usd += cost_usd
+        self.unpriced += unpriced
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -60,8 +84,12 @@ class Notices(msgspec.Struct, kw_only=True):
     """Tokens by model, where no price is known; the name is empty where no model is."""
     impossible: dict[str, int] = {}
     """By source: answers whose counts cannot be true and are left out."""
+    refused: dict[str, int] = {}
+    """By source: answers of which some count is no count, and only the others are summed."""
     without_counts: dict[str, int] = {}
     """By source: answers that tell no counts."""
+    uncounted: dict[str, int] = {}
+    """By source: conversations that are left out because it tells no counts of any of their answers."""
     estimated: dict[str, int] = {}
     """By source: answers that are left out because it only estimates their counts."""
     undated: int = 0

@@ -100,7 +100,7 @@ def _is_wanted(at: int | None, since: int | None, until: int | None) -> bool:
 
 def _spent(holder: Holder, bucket: int, model: str | None, given: int, came: int) -> Spent:
     return Spent(
-        conversation=holder.key, bucket=bucket, source=holder.source, model=model, above=0, estimated=1,
-        state="counted", is_stated=0, answers=1, input=given, output=came, cache_read=0, cache_write=0,
-        cache_write_5m=0, cache_write_1h=0, reasoning=0, other=0, cost_usd=None,
+        conversation=holder.key, project=holder.project, bucket=bucket, source=holder.source, model=model,
+        above=0, estimated=1, state="counted", is_stated=0, answers=1, input=given, output=came,
+        cache_read=0, cache_write=0, cache_write_5m=0, cache_write_1h=0, reasoning=0, other=0, cost_usd=None,
     )  # fmt: skip

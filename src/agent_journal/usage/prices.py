@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import times
 from agent_journal.counts import is_possible
-from agent_journal.pricing import QUARTERS, rates_at, settled
+from agent_journal.pricing import QUARTERS, Offer, rates_at, settled
 from agent_journal.pricing.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agent_journal.config import Config
     from agent_journal.model import Message
-    from agent_journal.pricing import Offer, Rates
+    from agent_journal.pricing import Rates
 
 _SLOT_MS = 86_400_000 // QUARTERS
 KEPT = "prices-kept.json"
@@ -26,16 +26,25 @@ class Prices:
     def __init__(self, config: Config) -> None:
         self._own = {model: price.rates() for model, price in config.prices.items()}
         self._catalog = Catalog(config.home / KEPT)
+        self._found: dict[str, list[Offer]] = {}
         self._known: dict[tuple[str, int | None, int], Rates | None] = {}
 
     def change_by_hour(self, models: Iterable[str]) -> bool:
         """Whether the price of some model depends on the hour."""
         return any(offer.hours for model in models for offer in self._offers(model))
 
-    def sizes(self, models: Iterable[str]) -> list[int]:
-        """The sizes of prompts above which some model has another price."""
+    def changes(self, models: Iterable[str]) -> set[int]:
+        """The quarters of an hour since 1970 from which on the price of some model is another."""
         offers = (offer for model in models for offer in self._offers(model))
-        return sorted({above for offer in offers for above, _ in offer.rates} - {0})
+        return {offer.since * QUARTERS for offer in offers if offer.since is not None}
+
+    def sizes(self, models: Iterable[str]) -> dict[str, list[int]]:
+        """By model: the sizes of prompts above which it has another price."""
+        found = {
+            model: {above for offer in self._offers(model) for above, _ in offer.rates} - {0}
+            for model in models
+        }
+        return {model: sorted(sizes) for model, sizes in found.items() if sizes}
 
     def rates(self, model: str | None, slot: int | None, size: int) -> Rates | None:
         """The prices of a model at a time, for prompts above a size; None where none are known."""
@@ -44,8 +53,7 @@ class Prices:
         place = (model, slot, size)
         if place not in self._known:
             offers = self._offers(model)
-            own = settled(self._own, model)
-            self._known[place] = own or (rates_at(offers, slot, size) if offers else None)
+            self._known[place] = rates_at(offers, slot, size) if offers else None
         return self._known[place]
 
     def of_answer(self, answer: Message, *, sums_requests: bool = False) -> float | None:
@@ -61,8 +69,9 @@ class Prices:
             return None
         at = times.epoch_ms(answer.at)
         slot = None if at is None else at // _SLOT_MS
-        above = [] if sums_requests or answer.model is None else self.sizes([answer.model])
-        rates = self.rates(answer.model, slot, max((size for size in above if size < prompt), default=0))
+        sizes = {} if sums_requests or answer.model is None else self.sizes([answer.model])
+        above = [size for each in sizes.values() for size in each if size < prompt]
+        rates = self.rates(answer.model, slot, max(above, default=0))
         return None if rates is None else rates.cost(usage)
 
     def keep(self) -> None:
@@ -70,4 +79,10 @@ class Prices:
         self._catalog.keep()
 
     def _offers(self, model: str) -> list[Offer]:
-        return [] if settled(self._own, model) else self._catalog.offers(model) or []
+        """A person's own prices hold always, whatever the size."""
+        offers = self._found.get(model)
+        if offers is None:
+            own = settled(self._own, model)
+            offers = [Offer([(0, own)])] if own else self._catalog.offers(model) or []
+            self._found[model] = offers
+        return offers

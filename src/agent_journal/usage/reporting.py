@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent_journal import readers
 from agent_journal.archive.store import Filter
@@ -41,15 +41,16 @@ def report(
     wanted = wanted or Filter()
     prices = Prices(config)
     making = Reporting(store, by, prices, zone, now, estimate=estimate)
-    by_conversation = by in {"conversation", "project"}
-    sizes = prices.sizes(store.used_models())
-    for spent in store.usage(wanted, making.periods, sizes=sizes, by_conversation=by_conversation):
+    number = making.periods.__getitem__
+    for spent in store.usage(wanted, number, sizes=making.sizes, per=making.per):
         making.add(spent)
     if estimate:
         from agent_journal.usage.estimating import estimated  # noqa: PLC0415 (a tokenizer)
 
-        for spent in estimated(store, wanted, making.periods):
+        for spent in estimated(store, wanted, number):
             making.add(spent)
+    else:
+        making.notices.uncounted = store.uncounted(wanted)
     prices.keep()
     return making.report()
 
@@ -60,21 +61,30 @@ class Reporting:
     def __init__(
         self, store: Store, by: By, prices: Prices, zone: tzinfo | None, now: int, *, estimate: bool
     ) -> None:
+        models = store.used_models()
         self._by = by
         self._prices = prices
         self._last_slot = now + _DAY
         self._estimate = estimate
-        by_hour = prices.change_by_hour(store.used_models())
-        self.periods = Periods(by if by in PERIODS else None, zone, by_hour=by_hour)
-        self._holders = store.holders() if by in {"conversation", "project"} else {}
+        self.periods = Periods(
+            by if by in PERIODS else None,
+            zone,
+            changes=prices.changes(models) | {_FIRST_SLOT, self._last_slot + 1},
+            by_hour=prices.change_by_hour(models),
+        )
+        self.sizes = prices.sizes(models)
+        self.per: Literal["conversation", "project"] | None = (
+            by if by == "conversation" or by == "project" else None  # noqa: PLR1714 (so that types are told)
+        )
+        self.notices = Notices()
+        self._holders = store.holders() if by == "conversation" else {}
         self._rows: dict[tuple[str | int | None, bool], Row] = {}
         self._infos: dict[str, readers.ReaderInfo | None] = {}
-        self._notices = Notices()
         self._unpriced: Counter[str] = Counter()
 
     def add(self, spent: Spent) -> None:
         """Take what was used with one model at one time."""
-        notices = self._notices
+        notices = self.notices
         if spent.state == "odd":
             _tally(notices.impossible, spent)
             return
@@ -84,66 +94,58 @@ class Reporting:
         if spent.estimated and not self._estimate:
             _tally(notices.estimated, spent)
             return
+        if spent.state == "partly":
+            _tally(notices.refused, spent)
         self._note_time(spent)
-        sums = self._sums(spent)
-        if sums.unpriced:
-            self._unpriced[spent.model or ""] += sums.unpriced
+        cost, unpriced = self._cost(spent)
+        if unpriced:
+            self._unpriced[spent.model or ""] += unpriced
         row = self._row(spent)
-        row.sums.add(sums)
-        row.models.setdefault(spent.model, Sums()).add(sums)
+        sums = row.models.get(spent.model)
+        if sums is None:
+            sums = row.models[spent.model] = Sums()
+        sums.take(spent, cost, unpriced)
 
     def report(self) -> Report:
         """The report of all that was taken."""
         rows = list(self._rows.values())
+        for row in rows:
+            row.sums = Sums.of(list(row.models.values()))
         if self._by in PERIODS:
             rows.sort(key=lambda row: (row.name is None, row.name or "", row.is_estimated))
         else:
             rows.sort(key=lambda row: (-row.sums.cost_usd, -row.sums.total, row.name or "", row.is_estimated))
-        totals = {False: Sums(), True: Sums()}
-        for row in rows:
-            totals[row.is_estimated].add(row.sums)
-        self._notices.unpriced = dict(sorted(self._unpriced.items()))
-        self._notices.undercounts = {
+        self.notices.unpriced = dict(sorted(self._unpriced.items()))
+        self.notices.undercounts = {
             source: info.undercounts
             for source, info in sorted(self._infos.items())
             if info is not None and info.undercounts
         }
         return Report(
-            by=self._by, rows=rows, total=totals[False], estimated=totals[True], notices=self._notices
+            by=self._by,
+            rows=rows,
+            total=Sums.of([row.sums for row in rows if not row.is_estimated]),
+            estimated=Sums.of([row.sums for row in rows if row.is_estimated]),
+            notices=self.notices,
         )
 
     def _note_time(self, spent: Spent) -> None:
         slot = self.periods.named[spent.bucket][1]
         if slot is None:
-            self._notices.undated += spent.answers
+            self.notices.undated += spent.answers
         elif not _FIRST_SLOT <= slot <= self._last_slot:
-            self._notices.misdated += spent.answers
+            self.notices.misdated += spent.answers
 
-    def _sums(self, spent: Spent) -> Sums:
-        total = spent.input + spent.output + spent.cache_read + spent.cache_write + spent.other
-        sums = Sums(
-            messages=spent.answers,
-            input=spent.input,
-            output=spent.output,
-            cache_read=spent.cache_read,
-            cache_write=spent.cache_write,
-            cache_write_5m=spent.cache_write_5m,
-            cache_write_1h=spent.cache_write_1h,
-            reasoning=spent.reasoning,
-            total=total,
-        )
-        if spent.is_stated:
-            sums.cost_usd = sums.cost_stated_usd = spent.cost_usd or 0.0
-            return sums
+    def _cost(self, spent: Spent) -> tuple[float, int]:
+        """What tokens cost, and how many of them have no price."""
         info = self._info(spent.source)
+        if spent.is_stated:
+            return spent.cost_usd or 0.0, 0
         size = 0 if info is not None and info.sums_requests else spent.above
         rates = self._prices.rates(spent.model, self.periods.named[spent.bucket][1], size)
         if rates is None:
-            sums.unpriced = total
-        else:
-            sums.cost_usd = rates.cost(spent)
-            sums.unpriced = spent.other  # nobody knows which of them were input
-        return sums
+            return 0.0, spent.total
+        return rates.cost(spent), spent.other  # of these nobody knows which were input
 
     def _info(self, source: str) -> readers.ReaderInfo | None:
         if source not in self._infos:
@@ -152,25 +154,29 @@ class Reporting:
 
     def _row(self, spent: Spent) -> Row:
         holder = self._shown(spent.conversation) if self._holders else None
-        names: dict[str, str | None] = {"model": spent.model, "source": spent.source}
-        if holder is not None:
-            names |= {"project": holder.project, "conversation": holder.id}
-        name = names.get(self._by, self.periods.named[spent.bucket][0])
-        is_own = self._by == "conversation"
-        place = (holder.key if holder is not None and is_own else name, bool(spent.estimated))
+        place = (self._name(spent) if holder is None else holder.key, bool(spent.estimated))
         row = self._rows.get(place)
         if row is None:
-            row = Row(
-                name=name, is_estimated=bool(spent.estimated), models={}, holder=holder if is_own else None
-            )
+            name = self._name(spent) if holder is None else holder.id
+            row = Row(name=name, is_estimated=bool(spent.estimated), models={}, holder=holder)
             self._rows[place] = row
         return row
 
+    def _name(self, spent: Spent) -> str | None:
+        """What the line is called that it belongs to."""
+        if self._by == "model":
+            return spent.model
+        if self._by == "source":
+            return spent.source
+        if self._by == "project":
+            return spent.project
+        return self.periods.named[spent.bucket][0]
+
     def _shown(self, key: int) -> Holder | None:
         """The conversation whose line it is: what subagents used is shown with the one they work for."""
-        seen = set()
         holder = self._holders.get(key)
-        while holder is not None and self._by == "conversation" and holder.parent is not None:
+        seen = set()
+        while holder is not None and holder.parent is not None:
             seen.add(holder.key)
             if holder.parent in seen:
                 break

@@ -10,6 +10,7 @@ import msgspec
 from agent_journal import times
 from agent_journal.archive.sqlite.copies import Copies
 from agent_journal.archive.sqlite.schema import SUMS
+from agent_journal.counts import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -49,6 +50,8 @@ class Used(NamedTuple):
     """When it was said first."""
     counted_ms: int | None
     """When the counts that hold were stated."""
+    refused: bool
+    """Whether something that the source states as a count is none."""
 
 
 class Counting(Copies):
@@ -175,7 +178,7 @@ def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) ->
             _storable(usage.input), _storable(usage.output), _storable(usage.cache_read),
             _storable(usage.cache_write), _storable(usage.cache_write_5m), _storable(usage.cache_write_1h),
             _storable(usage.reasoning), _storable(usage.total), usage.cost_usd, usage.estimated,
-            at_ms, counted_ms,
+            at_ms, counted_ms, is_refused(usage),
         )  # fmt: skip
     return list(found.values())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -14,7 +16,7 @@ from agent_journal.archive.store import Found, Placed
 from agent_journal.model import Memory, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent_journal.archive.store import Indexed
 
@@ -133,15 +135,63 @@ class Finds(Indexable):
         return before[::-1], behind
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
-        """The conversations that hold copies of entries, where there are any."""
+        """The other conversations that hold the same as entries, where there are any."""
         sql = (
-            f"SELECT DISTINCT copy_of, conversation FROM timeline WHERE copy_of {_AMONG} AND earlier = 0 "
-            "ORDER BY conversation"
+            "SELECT t.key, o.conversation FROM timeline t "
+            "JOIN timeline o ON o.copy_of = coalesce(t.copy_of, t.key) AND o.key != t.key AND o.earlier = 0 "
+            f"WHERE t.key {_AMONG} "
+            "UNION SELECT t.key, o.conversation FROM timeline t JOIN timeline o ON o.key = t.copy_of "
+            f"WHERE t.key {_AMONG} ORDER BY 2"
         )
         found: dict[int, list[int]] = {}
-        for key, conversation in self._rows(sql, _as_json(keys)):
+        asked = _as_json(keys)
+        for key, conversation in self._rows(sql, asked, asked):
             found.setdefault(key, []).append(conversation)
         return found
+
+    def copied_into(self, conversations: Collection[int]) -> list[int]:
+        """The entries of others of which conversations hold copies."""
+        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {_AMONG} AND copy_of IS NOT NULL"
+        return [key for (key,) in self._rows(f"{sql} AND earlier = 0", _as_json(conversations))]
+
+    def standing(
+        self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
+    ) -> dict[int, int]:
+        """For each entry the key under which its message is wanted: its own, else that of a copy of it."""
+        asked = _as_json(keys)
+        own = f"SELECT key, key, conversation FROM timeline WHERE key {_AMONG}"
+        copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {_AMONG} AND earlier = 0"
+        rows = [*self._rows(own, asked), *self._rows(f"{copies} ORDER BY conversation", asked)]
+        seen = cache(self._shown_keys)
+        messages = {key for key, _, _ in rows}
+        found = {key: key for key in keys if key not in messages}
+        for key, place, conversation in rows:
+            is_within = not within or conversation in within
+            if key not in found and is_within and (not shown or place in seen(conversation)):
+                found[key] = place
+        return found
+
+    def _shown_keys(self, conversation: int) -> set[int]:
+        """The entries of a conversation that people see: of a tree those on one branch.
+
+        Tools that ran side by side hang their results off it; a system prompt stands outside of every branch.
+        """
+        sql = "SELECT key, id, parent_id, role FROM timeline WHERE conversation = ? AND earlier = 0"
+        rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", conversation)]
+        sql = "SELECT shape, head_id FROM conversations WHERE key = ?"
+        shape, head = next(self._rows(sql, conversation))
+        if shape == "tree" and head is None:
+            from agent_journal import tree  # noqa: PLC0415 (seldom)
+
+            head = tree.newest_leaf([entry for _, entry in self.entries(conversation)])
+        chain = _chain({row.id: row for row in rows}, head) if shape == "tree" else []
+        if not chain:
+            return {row.key for row in rows}
+        shown = {row.key for row in chain}
+        before = {row.key for row in takewhile(lambda row: row.id != head, rows)}
+        answers = "SELECT message, answered_by FROM tool_calls WHERE conversation = ?"
+        shown |= {by for call, by in self._rows(answers, conversation) if call in shown and by in before}
+        return shown | {row.key for row in rows if row.role == "system" and row.parent_id is None}
 
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
         """What the index is given of entries beyond a key, the newest conversations first."""

@@ -23,17 +23,18 @@ _SUMMED = (
 SUMS = f"""
     SELECT conversation, (at_ms - (at_ms < 0) * 899999) / 900000 AS slot, model,
       CASE {_ABOVE} ELSE 0 END AS above, estimated, state, cost_usd IS NOT NULL AS is_stated, count(*),
-      {", ".join(f"coalesce(sum({name}) FILTER (WHERE state = 'counted'), 0)" for name in _SUMMED)},
-      sum(cost_usd) FILTER (WHERE state = 'counted')
-    FROM (
+      {", ".join(f"coalesce(sum({name}) FILTER (WHERE is_summed), 0)" for name in _SUMMED)},
+      sum(cost_usd) FILTER (WHERE is_summed)
+    FROM (SELECT *, state IN ('counted', 'partly') AS is_summed FROM (
       SELECT *,
         max(coalesce(cache_write, 0), coalesce(cache_write_5m, 0) + coalesce(cache_write_1h, 0)) AS written,
         coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) AS prompt,
         CASE WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN total END AS other,
         CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {DEAREST}) THEN 'odd'
-          WHEN coalesce({", ".join(COUNTS)}, cost_usd) IS NULL THEN 'empty' ELSE 'counted' END AS state
+          WHEN coalesce({", ".join(COUNTS)}, cost_usd) IS NULL THEN iif(refused, 'odd', 'empty')
+          ELSE iif(refused, 'partly', 'counted') END AS state
       FROM usage WHERE {{}}
-    )
+    ))
     GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 
@@ -234,7 +235,7 @@ MIGRATIONS = (
     INSERT INTO contents SELECT source, conversation, '' FROM contents_before;
     DROP TABLE contents_before;
     """,
-    f"""
+    """
     ALTER TABLE usage ADD COLUMN at_ms INTEGER;
     ALTER TABLE usage ADD COLUMN counted_ms INTEGER;
     UPDATE usage SET at_ms = CAST(round(unixepoch(at, 'subsec') * 1000) AS INTEGER);
@@ -261,6 +262,10 @@ MIGRATIONS = (
       cost_usd REAL
     );
     CREATE INDEX usage_sums_by_conversation ON usage_sums (conversation);
+    """,
+    f"""
+    ALTER TABLE usage ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+    DELETE FROM usage_sums;
     INSERT INTO usage_sums {SUMS.format("1")};
     """,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from agent_journal.search.ranking import Ranked
+from agent_journal.search.ranking import Ranked, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ _LONGEST = 2_000  # characters of a question
 class Words(Protocol):
     """The index of words, as far as it is asked what a query leaves."""
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first."""
 
     def allowed(self, query: Query, most: int) -> list[int] | None:
@@ -42,8 +42,11 @@ class Meaning:
         self._model = model
         self._words = words
 
-    def rank(self, query: Query, limit: int) -> list[Ranked]:
+    def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that are nearest in meaning; what stands in quotes must stand in them too."""
+        return Ranking(self._ranked(query, limit))
+
+    def _ranked(self, query: Query, limit: int) -> list[Ranked]:
         question = self._model.vectors([_question(query)])[0]
         if not question.any() or query.filters.fields or limit <= 0:
             return []
@@ -66,7 +69,8 @@ class Meaning:
         if not query.is_exact:
             return self._words.allowed(query, _FEW)
         quoted = tuple(group for group in query.wanted if any(term.quoted for term in group))
-        return [each.key for each in self._words.rank(query._replace(wanted=quoted, enough=None), _FEW)]
+        found = self._words.rank(query._replace(wanted=quoted, enough=None), _FEW)
+        return [each.key for each in found.entries]
 
     def _nearest(
         self, question: NDArray[np.float32], limit: int, allowed: list[int] | None = None
