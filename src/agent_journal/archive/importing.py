@@ -110,6 +110,7 @@ class Importer:
         """Import what a path holds."""
         before = self._store.source(found.path)
         if before is not None and before.status == Status.FORGOTTEN:
+            self._done(_forgotten(before))
             return
         known = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
         if before is not None and any(map(_is_outdated, known.values())):
@@ -248,6 +249,11 @@ class Importer:
 def _is_outdated(snapshot: Snapshot) -> bool:
     reader = readers.discover().get(snapshot.reader)
     return reader is not None and snapshot.revision < reader.INFO.revision
+
+
+def _forgotten(row: SourceRow) -> Result:
+    why = f"{row.path}: all that it held was forgotten by 'aj forget', and is not imported again"
+    return Result(source=row.reader, file=row.path, status=Status.FORGOTTEN, notes=[why])
 
 
 def _unreadable(row: SourceRow, error: DamagedArchive) -> Result:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal import readers, times
+from agent_journal.archive import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -213,8 +214,8 @@ def _moment(at: str) -> float:
 
 
 def _union(ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any]:
-    known = {msgspec.msgpack.encode(item) for item in ours}
-    return [*ours, *(item for item in theirs if msgspec.msgpack.encode(item) not in known)]
+    known = {encoded.encode(item) for item in ours}
+    return [*ours, *(item for item in theirs if encoded.encode(item) not in known)]
 
 
 def _requests(newer: Conversation, older: Conversation) -> dict[str, Any]:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from agent_journal.archive import encoded
 from agent_journal.archive.packing import Packing
 from agent_journal.model import (
     Code,
     Conversation,
     Event,
+    Memory,
     Message,
     Reasoning,
     Text,
@@ -40,7 +42,6 @@ _BETWEEN = "\n\n"
 _ENDS = 512
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
-_encode = msgspec.msgpack.Encoder().encode
 
 
 class Body(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -51,16 +52,21 @@ class Body(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 @cache
-def _bodies() -> msgspec.msgpack.Decoder[Body]:
-    return msgspec.msgpack.Decoder(Body)
+def _bodies() -> encoded.Decoder[Body]:
+    return encoded.Decoder(Body)
 
 
 _NO_TEXT = Text(text="")
 
 
 @cache
-def _details() -> msgspec.msgpack.Decoder[Conversation]:
-    return msgspec.msgpack.Decoder(Conversation)
+def _details() -> encoded.Decoder[Conversation]:
+    return encoded.Decoder(Conversation)
+
+
+@cache
+def _memories() -> encoded.Decoder[Memory]:
+    return encoded.Decoder(Memory)
 
 
 class Call(NamedTuple):
@@ -98,7 +104,7 @@ class Row(NamedTuple):
 def row_of(entry: Message | Event) -> Row:
     """The row of an entry. What only the source's own form tells, `native`, is in the vault."""
     if entry.__class__ is Event:
-        body = _encode(Body(entry))
+        body = encoded.encode(Body(entry))
         return Row(
             entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "",
             content_hash(body, None), body, [], None, None,
@@ -130,7 +136,7 @@ def _row_of_message(message: Message) -> Row:
         elif kind is Code:
             said.append(part.code)  # type: ignore[union-attr]
     text, tool, output = _BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
-    body = _encode(_body_of(without_native(message) if is_native else message, said))
+    body = encoded.encode(_body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
         "\n".join(thought), tool, output, content_hash(body, text), body, calls, message.usage,
@@ -223,7 +229,7 @@ def _pieces(message: Message) -> Iterator[tuple[str, str]]:
         elif isinstance(part, ToolResult):
             yield from (("answer", text) for text in _output(part))
         else:
-            yield "other", _encode(part).hex()
+            yield "other", encoded.encode(part).hex()
 
 
 def without_native(message: Message) -> Message:
@@ -312,12 +318,17 @@ def _slice(text: str, place: tuple[int, int]) -> str:
 
 def detail_of(conversation: Conversation) -> bytes:
     """Everything about a conversation but its timeline."""
-    return _encode(replace(conversation, timeline=[]))
+    return encoded.encode(replace(conversation, timeline=[]))
 
 
 def conversation_of(detail: bytes) -> Conversation:
     """A conversation without its timeline."""
     return _details().decode(detail)
+
+
+def memory_of(body: bytes) -> Memory:
+    """A memory as it was stored."""
+    return _memories().decode(body)
 
 
 class Block(NamedTuple):

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from agent_journal.archive import encoded
 from agent_journal.archive.found import Found
 from agent_journal.archive.packing import Packing
 from agent_journal.archive.reading import Read, Reading
@@ -50,9 +51,8 @@ class _Request(msgspec.Struct, array_like=True):
     largest_media: int | None = 0
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_REQUEST = msgspec.msgpack.Decoder(_Request)
-_ANSWER = msgspec.msgpack.Decoder(Prepared | None)
+_REQUEST = encoded.Decoder[_Request](_Request)
+_ANSWER = encoded.Decoder[Prepared | None](Prepared | None)
 _packed = Blocks().packed
 _packing = Packing()
 
@@ -104,7 +104,7 @@ def _conversed(
     ahead: deque[Found] = deque()
     size = 0
     for each, request in requests:
-        _send(process.stdin, _encode(request))
+        _send(process.stdin, encoded.encode(request))
         ahead.append(each)
         size += each.size
         while size > _AHEAD_BYTES:
@@ -121,8 +121,7 @@ def _next(answers: Queue[bytes | None]) -> Prepared | None:
     if answer is None:
         answers.put(None)  # for those behind it
         return None
-    prepared: Prepared | None = _ANSWER.decode(answer)
-    return prepared
+    return _ANSWER.decode(answer)
 
 
 def _drain(stream: IO[bytes] | None, answers: Queue[bytes | None]) -> None:
@@ -164,9 +163,9 @@ def _answer(request: _Request, sent: set[bytes]) -> bytes:
     reading = Reading(held, request.now, largest_media=request.largest_media)
     items = [_small(item, rows) for item, rows in reading.items(request.found)]
     try:
-        answer = _encode(Prepared(reading.read, items, held.blobs))
+        answer = encoded.encode(Prepared(reading.read, items, held.blobs))
     except UnicodeEncodeError:  # a name that is no text
-        return _encode(None)
+        return encoded.encode(None)
     sent.update(blob for blob, _, _ in held.blobs)
     return answer
 

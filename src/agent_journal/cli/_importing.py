@@ -31,6 +31,7 @@ class Report:
         self._began = time.monotonic()
         self._troubles: list[Result] = []
         self._pending: list[Result] = []
+        self._forgotten: list[Result] = []
         self.files = self.conversations = self.messages = self.new = self.size = 0
         self._expected: tuple[int, int] | None = None
         self._progress = progress(unit="files")
@@ -59,13 +60,15 @@ class Report:
         if result.status == Status.UNCHANGED:
             show_json(result)  # nobody else asks for these
             return
-        self.files += 1
+        self.files += result.status != Status.FORGOTTEN
         self.conversations += result.conversations
         self.messages += result.messages
         self.new += result.new_messages
         self.size += result.bytes
         if result.status == Status.PENDING:
             self._pending.append(result)
+        elif result.status == Status.FORGOTTEN:
+            self._forgotten.append(result)
         elif result.status != Status.IMPORTED:
             self._troubles.append(result)
         if self._as_json:
@@ -81,7 +84,7 @@ class Report:
             show_json(self._total(summary, seconds))
         else:
             self._tell(summary, seconds)
-        for results in (self._troubles, self._pending):
+        for results in (self._troubles, self._pending, self._forgotten):
             _name(results)
         self._tell_notes(note.kept if note else [])
         if not self._troubles and not (note and note.damaged):

@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from agent_journal import times
-from agent_journal.archive.rows import content_hash, entry_of
+from agent_journal.archive.rows import content_hash, entry_of, memory_of
 from agent_journal.archive.sqlite.again import Again
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.conversations import memory_hash
@@ -20,7 +20,7 @@ from agent_journal.archive.sqlite.schema import MIGRATIONS, SUMS
 from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
 from agent_journal.errors import CannotWrite, DamagedArchive
-from agent_journal.model import Event, Memory
+from agent_journal.model import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -336,7 +336,7 @@ def _columns_of(entry: Message | Event) -> list[str | None]:
 
 
 def _problems_of_memory(columns: list[str | None], digest: bytes, body: bytes) -> Iterator[tuple[str, str]]:
-    memory = msgspec.msgpack.decode(body, type=Memory)
+    memory = memory_of(body)
     if memory_hash(memory) != digest:
         yield f"{columns[0]}:{columns[1]}", "its content is not what was stored"
     elif columns != [memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from agent_journal import times, tree
-from agent_journal.archive import twins
+from agent_journal.archive import encoded, twins
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
 from agent_journal.archive.rows import content_hash, detail_of, entry_of, messages_in, says_all
 from agent_journal.archive.sqlite.copies import SAID
@@ -260,7 +259,7 @@ class Conversations(Givers, Counting, Indexable):
 
     def put_memory(self, memory: Memory, source: int) -> Change:
         """Bring in a memory; another with the same id is replaced if it says something else."""
-        body = msgspec.msgpack.encode(memory)
+        body = encoded.encode(memory)
         digest = memory_hash(memory)
         known = next(
             self._rows(
@@ -309,7 +308,7 @@ def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]
 
 def memory_hash(memory: Memory) -> bytes:
     """What tells two versions of a memory apart; where it came from does not."""
-    return content_hash(msgspec.msgpack.encode(replace(memory, origin=None)), None)
+    return content_hash(encoded.encode(replace(memory, origin=None)), None)
 
 
 def _is_newer(conversation: Conversation, rows: Sequence[Row], updated_at: str | None) -> bool:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.rows import Blocks, conversation_of, entry_of
+from agent_journal.archive.rows import Blocks, conversation_of, entry_of, memory_of
 from agent_journal.archive.sqlite.connection import Base
 from agent_journal.errors import DamagedArchive
-from agent_journal.model import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import apsw
 
     from agent_journal.archive.rows import Block, Row
-    from agent_journal.model import Conversation, Event, Link, Message
+    from agent_journal.model import Conversation, Event, Link, Memory, Message
 
 _INSERT = (
     "INSERT INTO timeline (key, conversation, position, earlier, id, parent_id, role, name, at, "
@@ -169,7 +168,7 @@ class Entries(Base):
         """Every memory."""
         for (body,) in self._rows("SELECT body FROM memories ORDER BY source, id"):
             with self._telling_damage():
-                memory = msgspec.msgpack.decode(body, type=Memory)
+                memory = memory_of(body)
             yield memory
 
     def _detail(self, key: int) -> Conversation:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from agent_journal.archive.rows import texts_of
+from agent_journal.archive.rows import memory_of, texts_of
 from agent_journal.archive.sqlite.entries import PLACE
 from agent_journal.archive.sqlite.indexed import Indexable, remembered, titled
 from agent_journal.archive.store import Found, Placed
-from agent_journal.model import Memory, Message
+from agent_journal.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -204,7 +204,7 @@ class Finds(Indexable):
                 yield titled(title_key, number, self._detail(number))
             yield from self._indexed_of(number, key)
         for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, msgspec.msgpack.decode(body, type=Memory))
+            yield remembered(memory_key, memory_of(body))
 
 
 def _chain(

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_journal import times
-from agent_journal.archive.rows import row_of
+from agent_journal.archive.rows import memory_of, row_of
 from agent_journal.archive.sqlite.entries import PLACE, Entries
 from agent_journal.archive.store import Indexed
-from agent_journal.model import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import TypeAlias
 
     from agent_journal.archive.rows import Call, Row
-    from agent_journal.model import Conversation
+    from agent_journal.model import Conversation, Memory
 
     Called: TypeAlias = dict[str, tuple[str, str | None]]  # by the call's id: name and kind of the tool
 
@@ -35,7 +34,7 @@ class Indexable(Entries):
         ):
             yield titled(title_key, number, self._detail(number))
         for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, msgspec.msgpack.decode(body, type=Memory))
+            yield remembered(memory_key, memory_of(body))
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
         """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
@@ -61,7 +60,7 @@ class Indexable(Entries):
         if not conversation:
             for key in keys:
                 for (body,) in list(self._rows("SELECT body FROM memories WHERE key = ?", key)):
-                    yield remembered(key, msgspec.msgpack.decode(body, type=Memory))
+                    yield remembered(key, memory_of(body))
             return
         for (title_key,) in list(
             self._rows("SELECT title_key FROM conversations WHERE key = ?", conversation)
