@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("journal")
+
+# What the tests start compiles a module once, not each time, and leaves nothing in the checkout.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+if "PYTHONPYCACHEPREFIX" not in os.environ:  # workers have it from whoever started them
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="aj-tests-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

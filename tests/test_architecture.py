@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,15 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All of a module's syntax; the module comes first."""
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
 def imports(path: Path) -> Iterator[str]:
     """The parts of the package that a module imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "agent_journal":
@@ -124,17 +131,17 @@ def test_every_part_is_in_the_table_for_contributors() -> None:
 
 def literals(path: Path) -> Iterator[str]:
     """String literals that are not docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = nodes_of(path)
     documentation = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     # A string that stands alone documents the field before it.
-    documentation |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    documentation |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             yield node.value
 
@@ -168,17 +175,16 @@ def test_no_source_is_named_outside_its_reader() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_smells(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    nodes = nodes_of(path)
     here = part_of(path)
-    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    calls = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
     if here == "readers":
         forbidden = {"open", "json.load", "json.loads", "datetime.now", "uuid4", "uuid.uuid4", "time.time"}
         assert not calls & forbidden
         assert not any(call.endswith((".splitlines", ".read_text", ".read_bytes")) for call in calls)
     if here == "writers":
         assert not calls & {"datetime.now", "uuid4", "uuid.uuid4", "time.time", "time.time_ns"}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ExceptHandler):
             assert node.type is not None, "bare except"
             is_last_resort = path.relative_to(ROOT).as_posix() == "cli/_run.py"
@@ -202,7 +208,7 @@ PRINTING_BY = (
 def test_what_people_read_goes_through_one_sink(path: Path) -> None:
     if part_of(path) == "terminal":
         return
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = nodes_of(path)
     calls = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
     assert not calls & PRINTING
     assert not {name for name in calls if name.startswith((*PRINTING_BY, "logging.", "traceback.print"))}
@@ -227,7 +233,7 @@ def test_functions_and_files_stay_small() -> None:
             too_long.append(f"{path}: {text.count(chr(10))} lines")
         too_long += [
             f"{path}:{node.lineno} {node.name}"
-            for node in ast.walk(ast.parse(text))
+            for node in nodes_of(path)
             if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= 80
         ]
 

@@ -73,7 +73,7 @@ def test_somebody_elses_environment_is_used_and_not_changed(checkout: Path) -> N
     tested = call(checkout, "./test", "-k", "x")
 
     assert ("aj formats a b\n", "") == (ran.stdout, ran.stderr)
-    assert ("python -m pytest -n auto -k x\n", "") == (tested.stdout, tested.stderr)
+    assert ("python -m pytest -n auto --dist worksteal -k x\n", "") == (tested.stdout, tested.stderr)
     assert before == sorted(mine.rglob("*"))
 
 

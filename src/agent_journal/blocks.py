@@ -135,7 +135,9 @@ def _agree(part: Part, deed: Deed) -> bool:
         case ToolResult(call_id=None), ToolResult():
             return same(part.output, deed.output)
         case Reasoning(), Reasoning():
-            return (part.text or part.summary or "") == (deed.text or deed.summary or "")
+            # Records of others have the summary for the text; ours have both, also where one is empty.
+            told, beside = part.text or "", deed.text or ""
+            return told == beside or (told or part.summary or "") == (beside or deed.summary or "")
     return True
 
 

@@ -6,23 +6,15 @@ It is what the draft's reference tool makes before it signs: a record written he
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import Any
 
 import msgspec
 
 _encoder = msgspec.json.Encoder(order="sorted")
-_DIGITS = (rb"\d\d", rb"\d\d\d", rb"-\d", rb"-\d\d", rb"-\d\d\d")
-# Python writes some numbers with an exponent of its own: 1e+16 and 1e-05, where msgspec has 1e16 and 0.00001.
-# What such a number ends with is rare and found fast; words that look like one do no harm.
-_SMALL = re.compile(rb"0\.0000(?<=[-:,\[]0\.0000)\d+[,\]}]")
-_EXPONENTS = [
-    re.compile(end + rb"(?<=\d.)(?:" + rb"|".join(rb"(?<=\de%s.)" % digits for digits in _DIGITS) + rb")")
-    for end in (rb",", rb"\]", rb"}")
-]
-_NUMBER = re.compile(rb"[:,\[]-?\d+(?:\.\d+)?e-?\d+[,\]}]")
-_LONGEST = 32
+_PLAIN = frozenset({int, bool, type(None)})
+# Python writes numbers beyond these with an exponent: 1e+16 and 1e-05, where msgspec has 1e16 and 0.00001.
+_SMALL, _LARGE = 1e-4, 1e16
 # msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
 _HEADROOM = 2
 
@@ -41,18 +33,25 @@ def encode(value: Any) -> bytes:
         return _written_by_python(value)  # a number of more than 64 bits
     except UnicodeEncodeError as error:
         raise NotCanonical("a text in it holds half a character") from error
-    return _written_by_python(json.loads(data)) if _has_exponents(data) else data
+    return _written_by_python(json.loads(data)) if _has_exponents(value) else data
 
 
-def _has_exponents(data: bytes) -> bool:
+def _has_exponents(value: Any) -> bool:
     """Whether there are numbers that Python writes otherwise."""
-    if _SMALL.search(data) is not None:
-        return True
-    return any(
-        _NUMBER.search(data, max(0, found.end() - _LONGEST), found.end())
-        for pattern in _EXPONENTS
-        for found in pattern.finditer(data)
-    )
+    pending: list[dict[str, Any] | list[Any] | tuple[Any, ...]] = [[value]]
+    for inside in pending:
+        for each in inside.values() if isinstance(inside, dict) else inside:
+            kind = each.__class__
+            if kind is str or kind in _PLAIN:
+                continue
+            if kind is dict or kind is list:
+                pending.append(each)
+            elif kind is float:
+                if not _SMALL <= abs(each) < _LARGE and each != 0:
+                    return True
+            elif isinstance(each, msgspec.Struct):
+                pending.append(msgspec.structs.astuple(each))
+    return False
 
 
 def _deep(value: Any) -> bytes:

@@ -6,6 +6,7 @@ becomes `extra`. So forgetting a field keeps it, and losing one takes a visible 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
@@ -84,6 +85,17 @@ class Fields:
         value = self._data.pop(name, None)
         if value is None or value.__class__ is int or value.__class__ is float:
             return value
+        self._refuse(name, value, "a number")
+        return None
+
+    def decimal(self, name: str) -> float | None:
+        """Move a number out that may have a fraction, such as a price."""
+        value = self._data.pop(name, None)
+        if value is None or value.__class__ is float:
+            return value
+        if value.__class__ is int:
+            with suppress(OverflowError):
+                return float(value)
         self._refuse(name, value, "a number")
         return None
 

@@ -85,7 +85,8 @@ def test_damage_ends_the_rows_with_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     made(path, "PRAGMA page_size = 512", "CREATE TABLE t (v)").close()
     connection = apsw.Connection(str(path))
-    connection.executemany("INSERT INTO t VALUES (?)", [(f"{number:0100}",) for number in range(4000)])
+    with connection:
+        connection.executemany("INSERT INTO t VALUES (?)", [(f"{number:0100}",) for number in range(4000)])
     connection.close()
     data = bytearray(path.read_bytes())
     data[-2000:] = b"\xff" * 2000

@@ -84,6 +84,17 @@ def test_fields_leaves_values_of_another_type_and_says_so() -> None:
     assert [note.kind for note in notes.kept] == ["wrong-type"] * 6 + ["bad-time", "wrong-type"]
 
 
+def test_fields_gives_a_price_as_one_kind_of_number() -> None:
+    notes = Notes()
+    fields = Fields({"a": 0, "b": 0.5, "c": 10**400, "d": None, "e": True}, notes, 1)
+    got = [fields.decimal(name) for name in "abcde"]
+
+    assert got == [0.0, 0.5, None, None, None]
+    assert got[0].__class__ is float
+    assert fields.rest() == {"c": 10**400, "e": True}
+    assert [note.kind for note in notes.kept] == ["wrong-type"] * 2
+
+
 def test_fields_moves_drops_and_looks() -> None:
     fields = Fields({"a": 2.0, "b": 1, "c": 3, "at": 1770000000}, Notes(), 1)
 

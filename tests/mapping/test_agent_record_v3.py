@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 import agent_journal
 from agent_journal import readers, times, writers
-from agent_journal.model import Conversation, Event, Item, Message, Text, ToolResult, Usage
+from agent_journal.model import Conversation, Event, Item, Message, Reasoning, Text, ToolResult, Usage
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
 from agent_journal.records import OURS, RecordForm
@@ -516,6 +516,21 @@ def test_any_conversation_can_be_read_back(conversation: Conversation, source: s
     (again,) = read_record(out.getvalue())
 
     assert item == replace(again, origin=None)
+
+
+@pytest.mark.parametrize("native", [None, "Hm", [{"type": "thinking", "thinking": "Hm"}]])
+@pytest.mark.parametrize("source", [*SOURCES, "nobody"])
+@pytest.mark.parametrize("text", [None, ""])
+def test_a_thought_that_is_only_summed_up_is_one_part(text: str | None, source: str, native: Any) -> None:
+    """It is told in the content and beside it, under other names."""
+    thought = Reasoning(text=text, summary="Hm", encrypted="gAAAA")
+    for parts in ([thought], [thought, Text(text="Yes")]):
+        said = Message(id="m", role="assistant", parts=[*parts], native=native)
+        item = Conversation(id="c", source=source, timeline=[said])
+        out = io.BytesIO()
+        writers.get(TARGET).write([item], out, new_run(Notes()))
+
+        assert [item] == [replace(again, origin=None) for again in read_record(out.getvalue())]
 
 
 def read_record(data: bytes) -> list[Item]:

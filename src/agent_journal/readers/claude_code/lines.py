@@ -194,7 +194,7 @@ class Lines:
         self, fields: Fields, body: Fields, response_id: str | None, stop_reason: str | None
     ) -> Usage | None:
         """The tokens of a response: all its lines state them, the last one best; by key they count once."""
-        cost, raw = fields.number("costUSD"), body.bag("usage")
+        cost, raw = fields.decimal("costUSD"), body.bag("usage")
         return self._counted(raw, cost, response_id, fields.look("requestId"), stop_reason)
 
     def _counted(

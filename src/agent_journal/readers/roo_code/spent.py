@@ -23,7 +23,7 @@ class _Stated(msgspec.Struct, gc=False, rename="camel"):
     tokens_out: int | None = None
     cache_writes: int | None = None
     cache_reads: int | None = None
-    cost: int | float | None = None
+    cost: float | None = None
 
 
 _decode = msgspec.json.Decoder(_Stated).decode
@@ -63,7 +63,7 @@ def _usage(stated: Fields, cost: str, key: str | None, *, is_inclusive: bool) ->
     given, came, written, read = (
         _count(stated, name) for name in ("tokensIn", "tokensOut", "cacheWrites", "cacheReads")
     )
-    price = stated.number(cost)
+    price = stated.decimal(cost)
     if given is came is written is read is price is None:
         return None
     return Usage(
@@ -78,7 +78,7 @@ def _usage(stated: Fields, cost: str, key: str | None, *, is_inclusive: bool) ->
 
 def metered(metrics: Fields, key: str | None) -> Usage | None:
     """The tokens that Cline states with an answer: in one form until 2026, and in another since."""
-    price = metrics.number("cost")
+    price = metrics.decimal("cost")
     tokens = metrics.nested("tokens")
     if tokens is not None:
         given, came, read, written = (

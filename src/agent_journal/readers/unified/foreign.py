@@ -282,7 +282,7 @@ def _cost(fields: Fields) -> float | None:
     if stated.__class__ is not dict or stated.get("currency", "USD") != "USD":
         return None
     cost = _nested(fields, "cost")
-    amount = cost.number("amount")
+    amount = cost.decimal("amount")
     cost.drop("currency")
     return amount
 

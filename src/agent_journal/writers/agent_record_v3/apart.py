@@ -9,7 +9,14 @@ from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
 from agent_journal.records import OURS, PATCH
 from agent_journal.writers._record import unanswered
 from agent_journal.writers.agent_record_v3.deeds import tell_again, told
-from agent_journal.writers.agent_record_v3.entries import as_event, entry, facts, place, with_ours
+from agent_journal.writers.agent_record_v3.entries import (
+    Whole,
+    as_event,
+    entry,
+    tell_facts,
+    tell_place,
+    with_ours,
+)
 from agent_journal.writers.agent_record_v3.passing import MESSAGE, PATCHED, TEXT, pass_on, pass_on_all
 
 if TYPE_CHECKING:
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 
 def told_apart(timeline: Sequence[Message | Event], form: RecordForm) -> Iterator[dict[str, Any]]:
     """Each message behind its parts and the events that name it."""
-    parents = {one.parent_id for one in timeline}
+    whole = Whole(timeline, form)
     waiting: Message | None = None
     envelope: dict[str, Any] = {}
     for one in timeline:
@@ -29,15 +36,15 @@ def told_apart(timeline: Sequence[Message | Event], form: RecordForm) -> Iterato
             yield envelope
             waiting = None
         if isinstance(one, Event):
-            yield _patch(one, parents) if one.name == PATCH else as_event(one, parents)
+            yield _patch(one, whole) if one.name == PATCH else as_event(one, whole)
             if waiting:
                 envelope[OURS]["beside"][1] += 1
         elif one.role in ("user", "assistant"):
             parts, places = _parts(one, form)
             yield from parts
-            waiting, envelope = one, _envelope(one, len(parts), places, form, parents)
+            waiting, envelope = one, _envelope(one, len(parts), places, whole)
         else:
-            yield entry(one, form, parents)
+            yield entry(one, whole)
     if waiting:
         yield envelope
 
@@ -79,9 +86,7 @@ def _text(text: Text, message: Message) -> dict[str, Any]:
     return with_ours(found, ours)
 
 
-def _envelope(
-    message: Message, count: int, places: list[int | Part], form: RecordForm, parents: set[str | None]
-) -> dict[str, Any]:
+def _envelope(message: Message, count: int, places: list[int | Part], whole: Whole) -> dict[str, Any]:
     """The message itself; `beside` counts the entries before it that are its parts, and those between."""
     ours: dict[str, Any] = {"beside": [count, 0]}
     if places != [*range(count)]:
@@ -89,8 +94,8 @@ def _envelope(
     found: dict[str, Any] = {"type": message.role}
     if message.native is not None:
         found["content"] = message.native
-    found |= facts(message, ours, parents)
-    extra = message.extra
+    tell_facts(found, message, ours, whole)
+    form, extra = whole.form, message.extra
     stated = extra.get(form.parent)
     if isinstance(stated, str) and "parent-id" not in found:
         found["parent-id"] = stated
@@ -100,10 +105,11 @@ def _envelope(
     return with_ours(found, ours)
 
 
-def _patch(event: Event, parents: set[str | None]) -> dict[str, Any]:
+def _patch(event: Event, whole: Whole) -> dict[str, Any]:
     """What was changed in files, which is the result of an edit."""
     ours: dict[str, Any] = {"event": event.name}
-    found = {"type": "tool-result", "output": "", "status": "success"} | place(event, ours, parents)
+    found = {"type": "tool-result", "output": "", "status": "success"}
+    tell_place(found, event, ours, whole)
     data = event.data
     if data.get("diff") is not None:
         ours["output"] = "diff"

@@ -17,50 +17,65 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.blocks import Deed
-    from agent_journal.model import Part
+    from agent_journal.model import Part, Usage
     from agent_journal.records import RecordForm
+
+
+class Whole:
+    """What entries of one conversation depend on: the form of its records, and what else is in it."""
+
+    def __init__(self, timeline: Sequence[Message | Event], form: RecordForm) -> None:
+        self.form = form
+        self.parents = {told.parent_id for told in timeline}
+        self._usage: Usage | None = None
+        self._counts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+
+    def counts(self, usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The token counts of a message; those of one response share them."""
+        if usage is not self._usage:
+            self._usage, self._counts = usage, counts(usage)
+        return self._counts
 
 
 def told_in_order(timeline: Sequence[Message | Event], form: RecordForm) -> Iterator[dict[str, Any]]:
     """Each message and event as one entry."""
-    parents = {told.parent_id for told in timeline}
-    return (entry(told, form, parents) for told in timeline)
+    whole = Whole(timeline, form)
+    return (entry(told, whole) for told in timeline)
 
 
-def entry(told: Message | Event, form: RecordForm, parents: set[str | None]) -> dict[str, Any]:
+def entry(told: Message | Event, whole: Whole) -> dict[str, Any]:
     """A message or event."""
     if isinstance(told, Event):
-        return as_event(told, parents)
+        return as_event(told, whole)
     if told.role == "tool":
         match told.parts:
             case [ToolResult() as result]:
-                return _answer(told, result, form, parents)
-    return _message(told, form, parents)
+                return _answer(told, result, whole)
+    return _message(told, whole)
 
 
-def as_event(event: Event, parents: set[str | None]) -> dict[str, Any]:
+def as_event(event: Event, whole: Whole) -> dict[str, Any]:
     """Something that happened, with what the source tells of it."""
     ours: dict[str, Any] = {}
-    found = {"type": "system-event", "event-type": event.name} | place(event, ours, parents)
+    found = {"type": "system-event", "event-type": event.name}
+    tell_place(found, event, ours, whole)
     pass_on(found, event.data, ours, EVENT)
     return with_ours(found, ours)
 
 
-def place(told: Message | Event, ours: dict[str, Any], parents: set[str | None]) -> dict[str, Any]:
+def tell_place(found: dict[str, Any], told: Message | Event, ours: dict[str, Any], whole: Whole) -> None:
     """Id, parent and time; an id that no source gave is ours, unless somebody else refers to it."""
-    stated: dict[str, Any] = {}
     if not told.made_id:
-        stated["id"] = told.id
-    elif told.id in parents:
-        stated["id"] = told.id
+        found["id"] = told.id
+    elif told.id in whole.parents:
+        found["id"] = told.id
         ours["made_id"] = True
     else:
         ours["id"] = told.id
     if told.at is not None and (at := times.moment(told.at)) is not None:
-        stated["timestamp"] = at
+        found["timestamp"] = at
     if told.parent_id is not None:
-        stated["parent-id"] = told.parent_id
-    return stated
+        found["parent-id"] = told.parent_id
 
 
 def with_ours(found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +85,7 @@ def with_ours(found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def facts(message: Message, ours: dict[str, Any], parents: set[str | None]) -> dict[str, Any]:
+def tell_facts(found: dict[str, Any], message: Message, ours: dict[str, Any], whole: Whole) -> None:
     """What every message says, whatever kind of entry it is."""
     if message.stop_reason is not None:
         ours["stop_reason"] = message.stop_reason
@@ -80,24 +95,26 @@ def facts(message: Message, ours: dict[str, Any], parents: set[str | None]) -> d
         ours["hidden"] = True
     if message.sidechain:
         ours["sidechain"] = True
-    stated = place(message, ours, parents)
+    tell_place(found, message, ours, whole)
     if message.model is not None:
-        stated["model-id"] = message.model
+        found["model-id"] = message.model
     if message.usage is not None:
-        stated["token-usage"] = counts(message.usage, ours)
-    return stated
+        found["token-usage"], left = whole.counts(message.usage)
+        if left:
+            ours["usage"] = left
 
 
-def _message(message: Message, form: RecordForm, parents: set[str | None]) -> dict[str, Any]:
+def _message(message: Message, whole: Whole) -> dict[str, Any]:
     """A message with its content, and beside that its calls, results and thoughts."""
     ours: dict[str, Any] = {}
+    form = whole.form
     content = message.native if message.native is not None else exactly(message.parts)
     deeds = [part for part in message.parts if part.__class__ is not Text and isinstance(part, DEEDS)]
     if form.told_once and deeds and is_told(message):
         deeds = []
     found = _spoken(message, content, form, ours)
     _tell_parts(message, content, deeds, ours)
-    found |= facts(message, ours, parents)
+    tell_facts(found, message, ours, whole)
     if deeds:
         found["children"] = children(message, deeds, form)
     taken = ANSWER if message.role == "tool" else MESSAGE
@@ -146,13 +163,11 @@ def _is_plain(part: Part) -> bool:
     return kind is Text and not part.extra and not part.citations and part.text != ""  # type: ignore[union-attr]
 
 
-def _answer(
-    message: Message, result: ToolResult, form: RecordForm, parents: set[str | None]
-) -> dict[str, Any]:
+def _answer(message: Message, result: ToolResult, whole: Whole) -> dict[str, Any]:
     """The message of a tool that says one result: one entry for both."""
     ours: dict[str, Any] = {}
     of_result: dict[str, Any] = {}
-    found = answered_by(result, None, of_result, form, ANSWER)
+    found = answered_by(result, None, of_result, whole.form, ANSWER)
     if fields := [name for name in found if name not in ANSWER]:
         of_result["fields"] = fields
     if of_result:
@@ -160,6 +175,6 @@ def _answer(
     if message.native is not None:
         ours["content"] = message.native
         _tell_parts(message, message.native, [result], ours)
-    found |= facts(message, ours, parents)
-    pass_on_all(found, message.extra, ours, form.body, ANSWER)
+    tell_facts(found, message, ours, whole)
+    pass_on_all(found, message.extra, ours, whole.form.body, ANSWER)
     return with_ours(found, ours)

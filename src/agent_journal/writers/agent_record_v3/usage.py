@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.writers.agent_record_v3.passing import USAGE, is_count, pass_on
+from agent_journal.writers.agent_record_v3.passing import USAGE, pass_on
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
 
-_COUNTS = (
-    ("input", "input"),
-    ("output", "output"),
-    ("cached", "cache_read"),
-    ("reasoning", "reasoning"),
-    ("total", "total"),
-    ("cost", "cost_usd"),
-)
+# The draft's names, and the model's.
+_COUNTS = {
+    "input": "input",
+    "output": "output",
+    "cached": "cache_read",
+    "reasoning": "reasoning",
+    "total": "total",
+    "cost": "cost_usd",
+}
 _OTHER_COUNTS = ("key", "cache_write", "cache_write_5m", "cache_write_1h", "estimated")
+_counts_of = attrgetter(*_COUNTS.values())
+_others_of = attrgetter(*_OTHER_COUNTS)
 # What one vendor calls the draft's counts; they are not said twice.
 _SYNONYMS = {"input_tokens": "input", "output_tokens": "output", "cache_read_input_tokens": "cached"}
 
 
-def counts(usage: Usage, ours_of_message: dict[str, Any]) -> dict[str, Any]:
-    """The `token-usage` of a message; what it cannot tell is put among what is ours."""
+def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The `token-usage` of a message, and what that cannot tell."""
     own = usage.extra
     found: dict[str, Any] = {}
-    ours: dict[str, Any] = {}
+    others = zip(_OTHER_COUNTS, _others_of(usage), strict=True)
+    ours = {name: value for name, value in others if value is not None and value is not False}
     names: dict[str, str] = {}
-    for name, field in _COUNTS:
-        value = getattr(usage, field)
+    for name, value in zip(_COUNTS, _counts_of(usage), strict=True):
         if name in own and _is_valid(name, own[name]):
             found[name] = own[name]
             names[name] = name
             if value != own[name]:
-                ours[field] = value
-        elif value is not None and _is_valid(name, value):
+                ours[_COUNTS[name]] = value
+        elif value is None:
+            continue
+        elif _is_valid(name, value):
             found[name] = value
-        elif value is not None:
-            ours[field] = value
-    for name in _OTHER_COUNTS:
-        value = getattr(usage, name)
-        if value is not None and value is not False:
-            ours[name] = value
+        else:
+            ours[_COUNTS[name]] = value
     left: dict[str, Any] = {}
     for name, value in own.items():
         told = _SYNONYMS.get(name)
@@ -54,10 +56,9 @@ def counts(usage: Usage, ours_of_message: dict[str, Any]) -> dict[str, Any]:
         ours["names"] = names
     if left:
         pass_on(found, left, ours, USAGE)
-    if ours:
-        ours_of_message["usage"] = ours
-    return found
+    return found, ours
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    return value.__class__ in (int, float) if name == "cost" else is_count(value)
+    kind = value.__class__
+    return (kind is int and value >= 0) if name != "cost" else kind is int or kind is float
