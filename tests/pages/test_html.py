@@ -101,13 +101,8 @@ def test_any_model(items: list[Item]) -> None:
     assert len(page.ids) == len({*page.ids})
     for item in items:
         for text in readable(item):
-<<<<<<< ours
             # A carriage return ends a line, as a line feed does.
             assert set() == missing(visible.safe(re.sub("\r\n?", "\n", text)), page)
-=======
-            # A page shows every kind of line end as one.
-            assert set() == missing(visible.safe(re.sub(r"\r\n?", "\n", text)), page)
->>>>>>> theirs
 
 
 def readable(item: Item) -> list[str]:
