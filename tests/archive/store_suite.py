@@ -313,6 +313,14 @@ class StoreSuite:
         assert ["child1", "parent"] == sorted(each.id for each in store.conversations(Filter()))
         assert ("parent", "subagent") == (the(store, "child2").parent_id, the(store, "child2").relation)
 
+    def test_where_a_conversation_came_from(self, store: Store) -> None:
+        link = Link(conversation_id="parent", relation="subagent", message_id="m1", call_id="c1")
+        put(store, talk("parent", said("1", "go", minute(1))), "/p")
+        put(store, talk("child", said("2", "x", minute(2)), link=link), "/c")
+
+        assert link == store.link(the(store, "child").key)
+        assert store.link(the(store, "parent").key) is None
+
     def test_bodies_may_be_packed_already(self, store: Store) -> None:
         first, second, third = (said(f"{n}", f"text {n}", minute(n)) for n in (1, 2, 3))
         in_turn = (
