@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agent_journal import times
 
@@ -10,6 +11,7 @@ _MINUTES = 16
 _USUAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-9.]*Z", re.ASCII)
 
 
+@lru_cache(maxsize=64)  # a page asks several times for a moment: of a turn, of its day, in the contents
 def short(at: str | None) -> str:
     """`2026-03-01 10:05`: digits and nothing that could be markup; empty if there is no such moment."""
     if at is None:

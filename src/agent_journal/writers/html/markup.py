@@ -156,6 +156,7 @@ def data(name: str, value: object) -> Markup:
     return Markup(f'<script type="application/json" id="{text(name)}">{told}</script>')
 
 
+@cache
 def asset(name: str) -> str:
     """A file of this package."""
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from agent_journal.writers import _moments
 from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, text
 
 _MOMENT = Pattern(element("time", {"datetime": PLACE, "title": PLACE}, PLACE))
 
 
+@lru_cache(maxsize=64)
 def clock(at: str | None) -> Markup:
     """`10:05`; what is no moment as it is."""
     return _shown(at, _moments.clock(at))
