@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -204,6 +205,25 @@ def installed_peer(work: Path) -> list[str] | None:
     return [str(folder / "bin" / "agentsview")]
 
 
+def end_all_from(folder: Path) -> None:
+    """End programs of a folder that still run: the peer leaves a server behind, which would go on reading."""
+    for _ in range(100):
+        running = list(_running_from(folder))
+        for process in running:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        if not running:
+            return
+        time.sleep(_SAMPLE)
+
+
+def _running_from(folder: Path) -> Iterator[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "exe").readlink().is_relative_to(folder):
+                yield int(process.name)
+
+
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(
@@ -226,9 +246,12 @@ def main() -> None:
             "grown": bench.grown,
             "imported": bench.imported,
         }
-        for name in arguments.names or all_names:
-            for figure in all_names[name]():
-                _print(figure, as_json=arguments.json)
+        try:
+            for name in arguments.names or all_names:
+                for figure in all_names[name]():
+                    _print(figure, as_json=arguments.json)
+        finally:
+            end_all_from(work)
 
 
 def _print(figure: Figure, *, as_json: bool) -> None:
