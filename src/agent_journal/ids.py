@@ -20,8 +20,12 @@ _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 def uuid5(name: str) -> str:
     """The UUIDv5 of a name."""
     # U+FFFD-free input is not guaranteed here: ids are also made from raw, hostile text.
+    return _uuid5(name.encode("utf-8", "replace"))
+
+
+def _uuid5(name: bytes) -> str:
     hashed = _BEGUN.copy()
-    hashed.update(name.encode("utf-8", "replace"))
+    hashed.update(name)
     text = hashed.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
 
@@ -41,7 +45,7 @@ def digest(*values: Any) -> str:
 
 def made(*values: Any) -> str:
     """An id for something that has none: the UUIDv5 of what is stable about it."""
-    return uuid5(digest(*values))
+    return _uuid5(hashlib.sha256(_encode_sorted(values)).hexdigest().encode())
 
 
 def content_hash(role: str, content: Any) -> str:

@@ -15,7 +15,15 @@ from agent_journal.model import Conversation, Event, Message, Reasoning, Text, T
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.aider.blocks import _KNOWN, _Strict, _unmarked, _unmarked_one_by_one, blocks
+from agent_journal.readers.aider.blocks import (
+    _KNOWN,
+    _MARKS,
+    Speaker,
+    _Strict,
+    _unmarked,
+    _unmarked_one_by_one,
+    blocks,
+)
 from agent_journal.readers.aider.printed import _USUAL, _unusual, usage
 from agent_journal.readers.aider.said import parts
 from tests.inline import converted
@@ -202,11 +210,11 @@ def test_lines_are_told_together_as_one_by_one(lines: list[str]) -> None:
     assert [one_by_one.speaker(line) for line in text.split("\n")] == told
 
 
-@given(st.lists(st.sampled_from(LINES), min_size=1), st.sampled_from(["####", ">"]))
-def test_marks_are_taken_away_together_as_one_by_one(lines: list[str], mark: str) -> None:
+@given(st.lists(st.sampled_from(LINES), min_size=1), st.sampled_from([*_MARKS]))
+def test_marks_are_taken_away_together_as_one_by_one(lines: list[str], speaker: Speaker) -> None:
     text = "\n".join(lines)
 
-    assert _unmarked_one_by_one(text, mark) == _unmarked(text, mark)
+    assert _unmarked_one_by_one(text, _MARKS[speaker]) == _unmarked(text.encode(), speaker, 0, len(text))
 
 
 @given(
@@ -215,7 +223,7 @@ def test_marks_are_taken_away_together_as_one_by_one(lines: list[str], mark: str
     )
 )
 def test_no_line_is_lost_whoever_wrote_it(lines: list[str]) -> None:
-    kept = [line for block in blocks("\n".join(lines).encode()) for line in block.text.split("\n") if line]
+    kept = [line for _, text in blocks("\n".join(lines).encode()) for line in text.split("\n") if line]
 
     assert [line.strip("#> ") for line in lines if line.strip()] == [line.strip("#> ") for line in kept]
 

@@ -7,35 +7,31 @@ model, unless an editor has cut white space from the ends of lines; then what st
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Speaker = Literal["person", "aider", "model"]
+Block: TypeAlias = tuple[Speaker, str]
+"""Who wrote some lines, and these without the marks before them."""
 Stretch: TypeAlias = tuple[Speaker, int, int]
 """Who wrote some lines, and where they begin and end, without the last line feed."""
 _TYPED, _PRINTED, _END = "####", ">", "  "
-# What stands before lines and between them, and what is left of a mark that stands otherwise.
-_AROUND = {mark: (f"{mark} ", f"{_END}\n{mark} ", f"\n{mark}") for mark in (_TYPED, _PRINTED)}
+_MARKS: dict[Speaker, str] = {"person": _TYPED, "aider": _PRINTED}
+# What stands before the lines of a speaker, as bytes, and between them.
+_AROUND = {who: (f"{mark} ".encode(), f"{_END}\n{mark} ") for who, mark in _MARKS.items()}
 # What Aider prints and no model quotes.
 _KNOWN = ("> Tokens: ", "> Applied edit to ", "> Commit ", "> Aider v", "> Main model: ", "> Add ")
 _ENDED = re.compile(rb"^(?:####|>).*  $", re.MULTILINE)
 # Behind empty lines: lines of one kind, as many as stand together, or a line that only a model writes. The
 # group that matches tells who wrote them.
-_TOGETHER = re.compile(rb"\n*+(?:((?:####.*  \n){1,1000})|((?:>.*  \n){1,1000})|(?=([!-~](?<![#>])))|)")
+_TOGETHER = re.compile(rb'\n*+(?:((?:####.*  \n){1,1000})|((?:>.*  \n){1,1000})|(?=([!"$-=?-~]))|)')
 _SPEAKERS: tuple[Speaker, ...] = ("person", "aider", "model")
 # What ends an answer: a line that is marked and ended, or known.
 _BEHIND_ANSWER = re.compile(
     rf"\n(?:####.*  (?:\n|\Z)|>(?: (?:{'|'.join(known[2:] for known in _KNOWN)})|.*  (?:\n|\Z)))".encode()
 )
-
-
-class Block(NamedTuple):
-    """Lines of one speaker, without the marks before them."""
-
-    speaker: Speaker
-    text: str
 
 
 def blocks(text: bytes, at: int = 0) -> list[Block]:
@@ -45,38 +41,37 @@ def blocks(text: bytes, at: int = 0) -> list[Block]:
     bytes that are not UTF-8 raise `UnicodeDecodeError`.
     """
     has_ends = _ENDED.search(text, at) is not None
-    found: list[Block | None] = []
+    found: list[Block] = []
     speaker: Speaker = "model"
     start, last = at, at - 1
     for now, begin, end in _Strict().stretches(text, at) if has_ends else _Lenient().stretches(text, at):
         if now != speaker or (begin != last + 1 and now != "model"):
-            found.append(_block(text, speaker, start, last))
+            _add_block(text, speaker, start, last, found)
             speaker, start = now, begin
         last = end
-    found.append(_block(text, speaker, start, last))
-    return [block for block in found if block is not None]
+    _add_block(text, speaker, start, last, found)
+    return found
 
 
-def _block(text: bytes, speaker: Speaker, start: int, end: int) -> Block | None:
+def _add_block(text: bytes, speaker: Speaker, start: int, end: int, found: list[Block]) -> None:
+    """Add what is between two places, unless there is nothing."""
     if end < start:
-        return None
-    lines = text[start:end]
+        return
     if speaker != "model":
-        return Block(speaker, _unmarked(lines.decode(), _TYPED if speaker == "person" else _PRINTED))
-    answer = lines.lstrip(b"\n").rstrip().decode().rstrip()
-    return Block(speaker, answer) if answer else None
+        found.append((speaker, _unmarked(text, speaker, start, end)))
+    elif answer := text[start:end].lstrip(b"\n").rstrip().decode().rstrip():
+        found.append((speaker, answer))
 
 
-def _unmarked(lines: str, mark: str) -> str:
-    before, between, left = _AROUND[mark]
-    if lines.startswith(before) and lines.endswith(_END):
-        plain = lines[len(before) : -len(_END)]
-        if "\n" not in plain:
+def _unmarked(text: bytes, speaker: Speaker, start: int, end: int) -> str:
+    before, between = _AROUND[speaker]
+    if text.startswith(before, start) and text.endswith(b"  ", start, end):
+        marked = text[start + len(before) : end - len(_END)].decode()
+        plain = marked.replace(between, "\n")
+        # Each line feed has lost what is around it, or some lines are marked otherwise.
+        if len(marked) - len(plain) == plain.count("\n") * (len(between) - 1):
             return plain
-        plain = plain.replace(between, "\n")
-        if left not in plain and " \n" not in plain:
-            return plain
-    return _unmarked_one_by_one(lines, mark)
+    return _unmarked_one_by_one(text[start:end].decode(), _MARKS[speaker])
 
 
 def _unmarked_one_by_one(lines: str, mark: str) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal import ids, times, tree
 from agent_journal.errors import UnreadableSource
-from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import Conversation, Event, Message, Part, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers.aider import printed, said
 from agent_journal.readers.aider.blocks import Block, blocks
@@ -98,10 +98,11 @@ def _stretches(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
     begin, pending = -1, b"\n"  # so that a heading may be the first line
     with source.open() as stream:
         while block := stream.read(_BLOCK):
-            *whole, pending = (pending + block).split(mark)
-            for piece in whole:
-                yield begin, piece + b"\n"  # the line feed before a heading ends the line before it
-                begin += len(piece) + len(mark)
+            data, at = pending + block, 0
+            while (end := data.find(mark, at)) >= 0:
+                yield begin + at, data[at : end + 1]  # the line feed before a heading ends the line before it
+                at = end + len(mark)
+            begin, pending = begin + at, data[at:]
             if len(pending) > _LARGEST:
                 note(Kind.TOO_LARGE, "", f"a session of more than {_LARGEST:,} bytes")
                 begin, pending = begin + len(pending), b""
@@ -135,6 +136,7 @@ class _Session:
         self._open: dict[str, list[ToolCall]] = {}
         self._last_at = self._at
         self._command: str | None = None
+        self._unpaid: int | None = None  # the place of the last answer since a prompt, if it has no tokens
 
     @property
     def is_undated(self) -> bool:
@@ -174,7 +176,7 @@ class _Session:
     def _first_line(self) -> str | None:
         """What Aider prints at once when a session begins, which tells sessions of one second apart."""
         first = self._blocks[0] if self._blocks else None
-        return first.text.split("\n", 1)[0] if first and first.speaker == "aider" else None
+        return first[1].split("\n", 1)[0] if first and first[0] == "aider" else None
 
     def _new_id(self) -> str:
         return ids.made(self._id, len(self._timeline))
@@ -184,6 +186,7 @@ class _Session:
         self._last_at = at or self._last_at
         command = _COMMAND.match(text)
         self._command = command[1] if command else None
+        self._unpaid = None
         self._timeline.append(
             Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=text)])
         )
@@ -195,6 +198,7 @@ class _Session:
         for part in parts:
             if part.__class__ is ToolCall:
                 self._open.setdefault(str(part.input["file"]), []).append(part)
+        self._unpaid = len(self._timeline)
         is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == text
         self._timeline.append(
             Message(
@@ -269,22 +273,20 @@ class _Session:
         if not calls:
             return False
         self._flush(held)
-        results = [ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls]
-        self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=[*results]))
+        results: list[Part] = [
+            ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls
+        ]
+        self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=results))
         return True
 
     def _spent(self, usage: Usage) -> bool:
         """Put tokens with the last answer that has none yet."""
-        for place in range(len(self._timeline) - 1, -1, -1):
-            entry = self._timeline[place]
-            if isinstance(entry, Message) and entry.role == "assistant":
-                if entry.usage is not None:
-                    return False
-                self._timeline[place] = replace(entry, usage=usage)
-                return True
-            if isinstance(entry, Message) and entry.role == "user":
-                return False
-        return False
+        place, self._unpaid = self._unpaid, None
+        answer = None if place is None else self._timeline[place]
+        if place is None or not isinstance(answer, Message):
+            return False
+        self._timeline[place] = replace(answer, usage=usage)
+        return True
 
 
 def _with_costs(lines: list[str]) -> Iterator[str]:

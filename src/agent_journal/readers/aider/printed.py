@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ _COUNT = re.compile(r"([\d.,]+[kM]?) (sent|cache write|cache hit|cached|received
 _COST = re.compile(r"\$([\d.,]+) (message|request|send)")
 # As versions since 2024 print it.
 _USUAL = re.compile(
-    r"Tokens: ([0-9.]+[kM]?) sent(?:, ([0-9.]+[kM]?) cache write)?(?:, ([0-9.]+[kM]?) cache hit)?, "
-    r"([0-9.]+[kM]?) received\.(?: Cost: \$([0-9.]+) message, \$[0-9.]+ session\.)?\Z"
+    r"Tokens: ([0-9.]{1,20}[kM]?) sent(?:, ([0-9.]{1,20}[kM]?) cache write)?"
+    r"(?:, ([0-9.]{1,20}[kM]?) cache hit)?, ([0-9.]{1,20}[kM]?) received\."
+    r"(?: Cost: \$([0-9.]{1,20}) message, \$[0-9.]{1,20} session\.)?\Z"
 )
 _AMOUNTS = (
     ("sent",),
@@ -27,7 +29,7 @@ _MODEL = re.compile(r"(?:Main model|Models?): (\S+)(?: with (.+?) edit format)?(
 _VERSION = re.compile(r"Aider v(\S+)\Z")
 _COMMIT = re.compile(r"Commit ([0-9a-f]{7,40})(?: (.*))?\Z")
 _EDIT = re.compile(
-    r"(?:Applied edit to|Did not apply edit to|Skipping edits to|Creating empty file) (.+?)"
+    r"(?:Applied edit to|Did not apply edit to|Skipping edits to|Creating empty file) ([^(]+|.+?)"
     r"(?: \(--dry-run\))?\Z"
 )
 _FOLDER = re.compile(r"(?:Cur|Git) working dir: (.+)\Z")
@@ -110,11 +112,14 @@ def _unusual(line: str) -> tuple[str | None, ...] | None:
     return tuple(next((found[name] for name in names if name in found), None) for names in _AMOUNTS)
 
 
+# What Aider rounds comes again and again: 5.2k, $0.02.
+@lru_cache(1024)
 def _count(text: str) -> int | None:
     amount = _amount(text)
     return None if amount is None or amount == inf else round(amount)
 
 
+@lru_cache(1024)
 def _amount(text: str | None) -> float | None:
     if text is None:
         return None

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 # The lines of a block; behind the last two there is nothing.
 _SEARCH, _MIDDLE, _REPLACE = "<<<<<<< SEARCH", "\n=======", "\n>>>>>>> REPLACE"
-_THOUGHT = "► **THINKING**"
+_NEXT_SEARCH = f"\n{_SEARCH}"
+_ARROW, _THOUGHT = "►", "► **THINKING**"
 _THINKING = re.compile(r"(?:\A|\n)-{4,}\n+► \*\*THINKING\*\*\n")
 _ANSWER = re.compile(r"\n-{4,}\n+► \*\*ANSWER\*\*(?:\n|\Z)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|<[a-z]+>)\s*[\w+#.-]*\s*\Z")
@@ -23,11 +24,15 @@ _LONGEST_NAME = 300
 def parts(text: str, name: str) -> list[Part]:
     """The parts of an answer; edits are called by the name of the message and their number."""
     found: list[Part] = []
-    for part in _thoughts(text) if _THOUGHT in text else (Text(text=text),):
-        if isinstance(part, Reasoning) or (first := _first(part.text)) < 0:
+    # Few texts have the arrow at all, and one character is sooner looked for than words.
+    if _ARROW not in text or _THOUGHT not in text:
+        _add_text(text, name, found)
+        return found
+    for part in _thoughts(text):
+        if isinstance(part, Reasoning):
             found.append(part)
         else:
-            _add_edits(part.text, first, name, found)
+            _add_text(part.text, name, found)
     return found
 
 
@@ -47,17 +52,30 @@ def _text(text: str) -> list[Text]:
     return [Text(text=text.strip("\n"))] if text and not text.isspace() else []
 
 
+def _add_text(text: str, name: str, found: list[Part]) -> None:
+    """Add a text, whole or cut where it has edits."""
+    first = 0 if text.startswith(_SEARCH) else _next(text, 0)
+    if first < 0:
+        found.append(Text(text=text))
+    else:
+        _add_edits(text, first, name, found)
+
+
 def _add_edits(text: str, first: int, name: str, found: list[Part]) -> None:
     """Add the text, cut where blocks, of which one begins here, say what to search for and what to put."""
     kept = 0
-    number = sum(isinstance(part, ToolCall) for part in found)
+    number = len([part for part in found if part.__class__ is ToolCall])
     file: str | None = None
     for start, search, put, end in _blocks(text, first):
         edge = max(kept, start - 1)
-        above = _above(text, kept, edge)
         # The fence around a block goes with it: what is left must be whole Markdown.
-        fence = above.pop() if _FENCE.match(above[-1]) else ""
-        file = _file(above) or file
+        above = max(kept, text.rfind("\n", kept, edge) + 1)
+        fence = text[above:edge]
+        if _FENCE.match(fence):
+            file = _file(text, kept, max(kept, above - 1), 2) or file
+        else:
+            fence = ""
+            file = _file(text, kept, edge, 3) or file
         found += _text(text[kept : edge - len(fence)])
         number += 1
         kind: Literal["edit", "write"] = "edit" if search else "write"
@@ -74,16 +92,6 @@ def _add_edits(text: str, first: int, name: str, found: list[Part]) -> None:
     found += _text(text[kept:])
 
 
-def _above(text: str, start: int, end: int) -> list[str]:
-    """The last three lines between two places, or as many as there are."""
-    at = end
-    for _ in range(3):
-        at = text.rfind("\n", start, at)
-        if at < 0:
-            return text[start:end].split("\n")
-    return text[at + 1 : end].split("\n")
-
-
 def _blocks(text: str, at: int) -> Iterator[tuple[int, str, str, int]]:
     """Where each whole block begins, what to search for, what to put there, and the place behind it."""
     middle, end = (-1, at), (-1, at)
@@ -94,13 +102,12 @@ def _blocks(text: str, at: int) -> Iterator[tuple[int, str, str, int]]:
             end = _line(text, _REPLACE, middle[1])
         if middle[0] < 0 or end[0] < 0:
             return
+        following = _next(text, at)
         # A block that is not whole ends where the next begins.
-        if (inside := _next(text, at, end[0])) >= 0:
-            at = inside
-            continue
-        first = text.index("\n", at) + 1
-        yield at, text[first : middle[0]], text[middle[1] + 1 : end[0]], end[1] + 1
-        at = _next(text, end[1], len(text))
+        if following < 0 or following > end[0]:
+            first = text.index("\n", at) + 1
+            yield at, text[first : middle[0]], text[middle[1] + 1 : end[0]], end[1] + 1
+        at = following
 
 
 def _line(text: str, mark: str, start: int) -> tuple[int, int]:
@@ -116,14 +123,9 @@ def _line(text: str, mark: str, start: int) -> tuple[int, int]:
     return -1, len(text)
 
 
-def _first(text: str) -> int:
-    """Where the line of the first block begins; -1 if there is none."""
-    return 0 if text.startswith(_SEARCH) else _next(text, 0, len(text))
-
-
-def _next(text: str, at: int, end: int) -> int:
-    """Where the line of the next block begins between two places; -1 if there is none."""
-    found = text.find(f"\n{_SEARCH}", at, end)
+def _next(text: str, at: int) -> int:
+    """Where the line of the next block begins behind a place; -1 if there is none."""
+    found = text.find(_NEXT_SEARCH, at)
     return found if found < 0 else found + 1
 
 
@@ -134,10 +136,15 @@ def _behind_fence(text: str, at: int) -> int:
     return at + len(line) + 1 if at <= len(text) and _CLOSING.match(line) else at
 
 
-def _file(lines: list[str]) -> str | None:
-    """The name of the file, which stands above the block, outside or inside of its fence."""
-    for line in reversed(lines):
+def _file(text: str, start: int, end: int, most: int) -> str | None:
+    """The name of the file, which stands in the last lines above a block, outside or inside of its fence."""
+    for _ in range(most):
+        before = text.rfind("\n", start, end)
+        line = text[max(start, before + 1) : end]
         name = line.strip().strip("`*:# ")
         if name and not _FENCE.match(line):
             return name if len(name) < _LONGEST_NAME and " " not in name else None
+        if before < 0:
+            return None
+        end = before
     return None
