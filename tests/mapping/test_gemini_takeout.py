@@ -571,6 +571,13 @@ CODE_IN_A_LIST = "<ul>\n<li>a\n<pre><code>b\n\n\na</code></pre>\n</li>\n</ul>\n"
 ALIGNED = '<table><tr><td align="left">a</td><td><a href="u">b</a></td></tr></table>'
 UNUSUAL = ["\x02", "\x03", "\x04", "\x06", "<!--", "-->", "<script>", "</script>", "<p class='x'>"]
 UNUSUAL += ["<ol start='3'>", "<p title='>'>", "<li class='x'>", "<a>", "<pre class='x'>", "<img src='c'>"]
+COLOURED = [
+    "<span class='lang-x'>",
+    "<span>\n</span>",
+    "<pre>\n<code class='language-c++'>",
+    "</code></pre>",
+    "```",
+]
 HTML = [
     *PIECES,
     ROWS,
@@ -580,6 +587,7 @@ HTML = [
     CODE_IN_A_LIST,
     ALIGNED,
     *UNUSUAL,
+    *COLOURED,
     "\n",
     " ",
     "|",
@@ -611,7 +619,11 @@ def test_much_that_is_opened_and_never_closed_is_read(html: str) -> None:
     readable(html)
 
 
-@given(st.lists(st.sampled_from(["&", "&amp;", "&lt", "&#39;", "#", "x", ";", "&notit;", " ", "é"])))
+@given(
+    st.lists(
+        st.sampled_from(["&", "&amp;", "&lt", "&#39;", "&quot;", "&qu", "#", "x", ";", "&notit;", " ", "é"])
+    )
+)
 def test_references_are_those_of_html(pieces: list[str]) -> None:
     assert unescape("".join(pieces)) == unescaped("".join(pieces))
 

@@ -9,17 +9,15 @@ closed takes no longer.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.readers.gemini_takeout import runs
 from agent_journal.readers.gemini_takeout.page import Image, Page
-from agent_journal.readers.gemini_takeout.tags import BLOCK, MAYBE_UNSEEN, TAG, unescaped
+from agent_journal.readers.gemini_takeout.tags import BLOCK, TAG, language_in, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LANGUAGE = re.compile(r"(?:language|lang)-([\w+#.-]+)")
 # Stretches that are not said, with how each ends.
 _UNSEEN = (("<!--", "-->"), ("<style", "</style>"), ("<script", "</script>"))
 _CODE = ("<pre", "</pre>")
@@ -35,8 +33,9 @@ class Readable(NamedTuple):
 def readable(html: str) -> Readable:
     """The HTML as Markdown."""
     pieces = runs.markdown(html)
-    if pieces is None or any(map(MAYBE_UNSEEN.search, pieces[1::2])):
+    if pieces is None:
         return carefully(html)
+    pieces[1::2] = [_fenced(*piece.split("\n", 1)) for piece in pieces[1::2]]
     return Readable(_joined(pieces), [])
 
 
@@ -48,27 +47,31 @@ def carefully(html: str) -> Readable:
     page = Page()
     pieces = [*_cut(html, *_CODE)]
     pieces[::2] = map(page.markdown, pieces[::2])
+    pieces[1::2] = map(_code, pieces[1::2])
     return Readable(_joined(pieces), page.images)
 
 
 def _joined(pieces: list[str]) -> str:
-    """Text with its references, and the HTML in blocks of code, in turns, as Markdown."""
+    """Text with its references, and blocks of code, which come in turns."""
     done = [unescaped(pieces[0])]
     for code, text in zip(pieces[1::2], pieces[2::2], strict=True):
         before = done.pop().rstrip("\n")
-        done += [before, BLOCK if before else "", _code(code), unescaped(text.lstrip("\n"))]
+        done += [before, BLOCK if before else "", code, unescaped(text.lstrip("\n"))]
     return "".join(done).strip()
 
 
 def _code(html: str) -> str:
     """A block of code: its text is as it is, tags in it only colour it."""
     pieces = TAG.split(html)
-    language = _LANGUAGE.search("".join(pieces[1:4:2]))
-    code = unescaped("".join(pieces[::2])).strip("\n")
+    return _fenced(language_in(pieces[1::2]), "".join(pieces[::2]))
+
+
+def _fenced(language: str, text: str) -> str:
+    code = unescaped(text).strip("\n")
     fence = "```"
     while fence in code:
         fence += "`"
-    return f"{fence}{language[1] if language else ''}\n{code}\n{fence}{BLOCK}"
+    return f"{fence}{language}\n{code}\n{fence}{BLOCK}"
 
 
 def _cut(html: str, opening: str, closing: str) -> Iterator[str]:

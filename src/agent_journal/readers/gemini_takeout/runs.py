@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Page, Step, cell, link, steps
-from agent_journal.readers.gemini_takeout.tags import MAYBE_UNSEEN, TAG, attributes, spaced, with_single_gaps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from agent_journal.readers.gemini_takeout.tags import (
+    MAYBE_UNSEEN,
+    TAG,
+    attributes,
+    language_in,
+    spaced,
+    with_single_gaps,
+)
 
 # Tags with only white space between them; or a `<` that begins none. What is no tag is found out later.
 _RUN = re.compile(r"(<[^>]{0,500}+>(?:\s*+<[^>]{0,500}+>){0,50}+|<)")
@@ -25,6 +29,9 @@ _MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 20_000, 100
 # around it, and between a link's address and its label.
 _BEGIN_CELL, _END_CELL, _BEGIN_CODE, _END_CODE = "\x02", "\x03", "\x04", "\x05"
 _BEGIN_LINK, _ADDRESSED, _END_LINK = "\x06", "\x07", "\x0e"
+_CELLS = re.compile(f"{_BEGIN_CELL}([^{_END_CELL}]*+){_END_CELL}")
+_CODES = re.compile(f"{_BEGIN_CODE}([^{_END_CODE}]*+){_END_CODE}")
+_LINKS = re.compile(f"{_BEGIN_LINK}([^{_ADDRESSED}]*+){_ADDRESSED}([^{_END_LINK}]*+){_END_LINK}")
 _ONCE = re.compile("<(?:a|img) ")
 _LISTS = {Page.begin_list, Page.end_list, Page.item}
 _TABLES = {Page.begin_table, Page.end_table, Page.begin_row, Page.end_row}
@@ -72,7 +79,7 @@ _PLACES: dict[tuple[Around, _Kind], _Place] = {(NOWHERE, "text"): _START}
 def markdown(html: str) -> list[str] | None:
     """What HTML means, its references as they are; None if a look does not tell.
 
-    It is text, and in turns with it the HTML of blocks of code.
+    It is text, and in turns with it blocks of code, each behind a line that names its language.
     """
     pieces = _RUN.split(html)
     marks: list[str] = []
@@ -89,49 +96,35 @@ def markdown(html: str) -> list[str] | None:
         pieces[1] = pieces[1].lstrip("\n")
     if marks and not pieces[-1]:
         pieces[-2] = pieces[-2].rstrip("\n")
-    return _put_together("".join(pieces), html)
+    return _put_together("".join(pieces), "".join(marks), html)
 
 
-def _put_together(text: str, html: str) -> list[str] | None:
+def _put_together(text: str, marks: str, html: str) -> list[str] | None:
     """The text, its links and cells filled and its blocks of code cut out; None if HTML has such marks."""
-    pieces = [text]
-    if _BEGIN_LINK in text:
-        if _BEGIN_LINK in html or _ADDRESSED in html or _END_LINK in html:
+    has_links = _BEGIN_LINK in marks
+    if has_links:
+        if any(map(html.__contains__, (_BEGIN_LINK, _ADDRESSED, _END_LINK))):
             return None
-        pieces = [_filled(text, _BEGIN_LINK, _END_LINK, _linked)]
-    if _BEGIN_CELL in text:
+        text = _LINKS.sub(_linked, text)
+    if _BEGIN_CELL in marks:
         if _BEGIN_CELL in html or _END_CELL in html:
             return None
-        pieces = [_filled(pieces[0], _BEGIN_CELL, _END_CELL, cell)]
-    if _BEGIN_CODE in text:
+        cells = _CELLS.split(text)
+        cells[1::2] = map(cell, cells[1::2])
+        text = "".join(cells)
+    pieces = [text]
+    if _BEGIN_CODE in marks:
         if _BEGIN_CODE in html or _END_CODE in html:
             return None
-        pieces = _parted(pieces[0], _BEGIN_CODE, _END_CODE)
+        pieces = _CODES.split(text)
     # Marks alone leave no gap, unless a link that says nothing was between them.
-    if "\n" in html or _BEGIN_LINK in text:
+    if "\n" in html or has_links:
         pieces[::2] = map(with_single_gaps, pieces[::2])
     return pieces
 
 
-def _filled(text: str, begin: str, end: str, meaning_of: Callable[[str], str]) -> str:
-    """The text, with what is between two marks as it is meant."""
-    pieces = _parted(text, begin, end)
-    pieces[1::2] = map(meaning_of, pieces[1::2])
-    return "".join(pieces)
-
-
-def _parted(text: str, begin: str, end: str) -> list[str]:
-    """What is outside of two marks and what is between them, in turns."""
-    first, *further = text.split(begin)
-    pieces = [first]
-    for piece in further:
-        inside, _, behind = piece.partition(end)
-        pieces += inside, behind
-    return pieces
-
-
-def _linked(addressed: str) -> str:
-    tag, _, label = addressed.partition(_ADDRESSED)
+def _linked(found: re.Match[str]) -> str:
+    tag, label = found.groups()
     return link(label, attributes(tag).get("href"))
 
 
@@ -152,7 +145,9 @@ def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
     told = with_single_gaps("".join(marks))
     if not pre:
         return told, _place(page.around, kind)
-    return f"{told}{_BEGIN_CODE}{pre}{code}", _place(page.around, "code") if kind == "text" else _LOST
+    pieces = TAG.split(pre + code)
+    begun = f"{_BEGIN_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
+    return told + begun, _place(page.around, "code") if kind == "text" else _LOST
 
 
 def _is_usual(run: str) -> bool:
@@ -163,12 +158,15 @@ def _is_usual(run: str) -> bool:
 
 
 def _led_in_code(run: str, around: Around) -> tuple[str, _Place]:
-    """The same in a block of code, up to whose end tags stay as they are."""
+    """The same in a block of code, up to whose end tags only colour it; the first may name its language."""
     code, end, behind = run.partition("</pre>")
+    if run == "<" or MAYBE_UNSEEN.search(code) or language_in([code]):
+        return "", _LOST
+    text = "".join(TAG.split(code)[::2])
     if not end:
-        return code, _place(around, "code")
+        return text, _place(around, "code")
     mark, place = _led(behind, around, "text")
-    return f"{code}{end}{_END_CODE}{mark}", place
+    return f"{text}{_END_CODE}{mark}", place
 
 
 def _mark(page: Page, step: Step, kind: _Kind) -> str | None:

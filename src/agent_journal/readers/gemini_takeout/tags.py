@@ -17,6 +17,10 @@ _NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9]*")
 _ATTRIBUTE = re.compile(r"""([a-z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 # All that `html.unescape` may change begins so: what it makes of it never depends on what is behind.
 _REFERENCE = re.compile(r"(&(?:#[A-Za-z0-9]*+|[A-Za-z0-9]{0,32}+);?)")
+# Nearly all of the references that answers have. What they stand for makes no other reference of what is
+# around them.
+_OFTEN = (("&quot;", '"'), ("&#39;", "'"))
+_LANGUAGE = re.compile(r"(?:language|lang)-([\w+#.-]+)")
 _LONGEST_TAG = 8192
 _LONGEST_REFERENCE = 1000
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 10_000, 1000
@@ -61,6 +65,12 @@ def name_of(tag: str) -> str:
     return found[0][1:].lower() if found else ""
 
 
+def language_in(tags: list[str]) -> str:
+    """The language that the first tags of a block of code say it is in."""
+    found = _LANGUAGE.search("".join(tags[:2]))
+    return found[1] if found else ""
+
+
 def tight(run: str) -> str:
     """Tags without the paragraphs that begin and end an item: they would part it from its mark."""
     run = run.replace("<li><p>", "<li>").replace("</p></li>", "</li>")
@@ -74,6 +84,10 @@ def escaped(value: str) -> str:
 
 def unescaped(text: str) -> str:
     """What `html.unescape` gives; the few references that are used often are looked up."""
+    for reference, character in _OFTEN:
+        if "&" not in text:
+            return text
+        text = text.replace(reference, character)
     if "&" not in text:
         return text
     pieces = _REFERENCE.split(text)

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from agent_journal import ids, times
 from agent_journal.jsonstream import Shape
-from agent_journal.model import Bag, Message, Part, Role, Text
+from agent_journal.model import Bag, Message, Text
 from agent_journal.readers.gemini_takeout import words
 from agent_journal.readers.gemini_takeout.markup import readable
 from agent_journal.readers.gemini_takeout.records import is_cut
@@ -44,7 +44,9 @@ class UsualRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
 
 
 SHAPE = Shape(UsualRecord)
-_PLACES: dict[Role, int] = {"user": 0, "assistant": 1}
+_BESIDE = tuple(
+    name for name in UsualRecord.__struct_fields__ if name not in {"title", "time", "safeHtmlItem"}
+)
 # How long the small fields of a record are.
 _OVERHEAD = 300
 
@@ -81,37 +83,35 @@ def exchange(record: UsualRecord) -> tuple[Message, Message] | None:
     if not html or not prompt or images or is_cut(html, text):
         return None
     return (
-        _message(record, "user", [Text(text=prompt)], None, _rest(record, verb)),
-        _message(record, "assistant", [Text(text=text)], [{"html": html}], {}),
+        Message(
+            id=ids.made(SOURCE, record.time, record.title, "user", 0),
+            made_id=True,
+            role="user",
+            at=record.time,
+            parts=[Text(text=prompt)],
+            extra=_rest(record, verb),
+        ),
+        Message(
+            id=ids.made(SOURCE, record.time, record.title, "assistant", 1),
+            made_id=True,
+            role="assistant",
+            at=record.time,
+            parts=[Text(text=text)],
+            native=[{"html": html}],
+        ),
     )
 
 
 def _rest(record: UsualRecord, verb: str) -> Bag:
     """What a record says beside its exchange."""
-    rest: Bag = {
-        "header": record.header,
-        "titleUrl": record.titleUrl,
-        "subtitles": record.subtitles,
-        "imageFile": record.imageFile,
-        "products": record.products,
-        "details": record.details,
-        "activityControls": record.activityControls,
-        "attachedFiles": record.attachedFiles,
-        "title": verb or UNSET,
-    }
-    return {name: value for name, value in rest.items() if value is not UNSET}
-
-
-def _message(record: UsualRecord, role: Role, parts: list[Part], native: Any, rest: Bag) -> Message:
-    return Message(
-        id=ids.made(SOURCE, record.time, record.title, role, _PLACES[role]),
-        made_id=True,
-        role=role,
-        at=record.time,
-        parts=parts,
-        native=native,
-        extra=rest,
-    )
+    rest: Bag = {}
+    for name in _BESIDE:
+        value = getattr(record, name)
+        if value is not UNSET:
+            rest[name] = value
+    if verb:
+        rest["title"] = verb
+    return rest
 
 
 @lru_cache(maxsize=64)
