@@ -44,7 +44,7 @@ def _has_exponents(value: Any) -> bool:
             kind = each.__class__
             if kind is str or kind in _PLAIN:
                 continue
-            if kind is dict or kind is list:
+            if kind is dict or kind is list or kind is tuple:
                 pending.append(each)
             elif kind is float:
                 if not _SMALL <= abs(each) < _LARGE and each != 0:

@@ -45,7 +45,7 @@ def digest(*values: Any) -> str:
 
 def made(*values: Any) -> str:
     """An id for something that has none: the UUIDv5 of what is stable about it."""
-    return _uuid5(hashlib.sha256(_encode_sorted(values)).hexdigest().encode())
+    return _uuid5(digest(*values).encode())
 
 
 def content_hash(role: str, content: Any) -> str:

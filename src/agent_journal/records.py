@@ -14,6 +14,14 @@ PATCH = "patch"
 """What was changed in files: where parts are entries, it is the result of an edit."""
 FAILED = {"success": False, "completed": False, "error": True}
 """What words for how a call went mean."""
+TOKEN_COUNTS = {
+    "input": "input",
+    "output": "output",
+    "cached": "cache_read",
+    "reasoning": "reasoning",
+    "total": "total",
+}
+"""The draft's names of token counts, and the model's."""
 _MAKERS = {"claude": "anthropic", "gemini": "google", "gpt": "openai", "o3": "openai", "o4": "openai"}
 
 

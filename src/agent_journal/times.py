@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 _RFC3339 = re.compile(
@@ -30,9 +30,6 @@ SECONDS_BELOW = 10_000_000_000
 _MICROSECONDS_FROM = 253_402_300_800_000
 _NANOSECONDS_FROM = 253_402_300_800_000_000
 _MOST = _NANOSECONDS_FROM * 1000
-# How the moments of a minute end: made once, for formatting a number takes longer than all else.
-_SECONDS = [f"{second:02d}." for second in range(60)]
-_THOUSANDTHS = [f"{part:03d}Z" for part in range(1000)]
 
 
 def moment(value: Any) -> str | None:
@@ -72,7 +69,8 @@ def from_epoch(number: float) -> str | None:
     """
     if isinstance(number, int) and SECONDS_BELOW <= number < _MICROSECONDS_FROM:
         minute, rest = divmod(number, 60_000)
-        return f"{_minute(minute)}{_SECONDS[rest // 1000]}{_THOUSANDTHS[rest % 1000]}"
+        seconds, thousandths = _endings()
+        return f"{_minute(minute)}{seconds[rest // 1000]}{thousandths[rest % 1000]}"
     size = abs(number)
     if not size < _MOST:  # also NaN
         return None
@@ -93,6 +91,12 @@ def from_epoch(number: float) -> str | None:
 def _minute(minute: int) -> str:
     """How the moments of a minute begin: a log has many of each, nearly all in milliseconds."""
     return (_EPOCH + timedelta(minutes=minute)).isoformat()[:17]
+
+
+@cache
+def _endings() -> tuple[list[str], list[str]]:
+    """How the moments of a minute end: made once, for formatting a number takes longer than all else."""
+    return [f"{second:02d}." for second in range(60)], [f"{part:03d}Z" for part in range(1000)]
 
 
 def _format(at: datetime, digits: int) -> str:

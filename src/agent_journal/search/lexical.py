@@ -166,14 +166,8 @@ class Index(Closing):
         document, schema = tantivy.Document.from_dict, self._index.schema
         with self._writing() as writer:
             for entry in entries:
-                values = _values(entry)
-                size = 0
-                for field, text in zip(_TEXTS, entry[7:12], strict=True):
-                    if text:
-                        values[field] = prepared(text)
-                        size += len(text)
-                writer.add_document(document(values, schema))
-                self._ahead.add(size)
+                writer.add_document(document(_fields(entry), schema))
+                self._ahead.add(sum(map(len, entry[7:12])))
                 if self._ahead.most > _AHEAD_CHARACTERS:
                     self._drain(writer)
 
@@ -526,8 +520,8 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _values(entry: Entry) -> dict[str, int | str | list[str]]:
-    """What an entry is filtered by."""
+def _fields(entry: Entry) -> dict[str, int | str | list[str]]:
+    """What an entry is found by: its words, field by field, and what it is filtered by."""
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
     if entry.at:
         values["at"] = entry.at
@@ -537,8 +531,12 @@ def _values(entry: Entry) -> dict[str, int | str | list[str]]:
             values[field] = as_stored(value)
     if entry.tools:
         values["tools"] = [as_stored(tool) for tool in entry.tools]
-    has = [field for field, text in zip(_TEXTS, entry[7:12], strict=True) if text]
-    values["has"] = [*has, "error"] if entry.has_error else has
+    has = ["error"] if entry.has_error else []
+    for field, text in zip(_TEXTS, entry[7:12], strict=True):
+        if text:
+            values[field] = prepared(text)
+            has.append(field)
+    values["has"] = has
     return values
 
 

@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
-from agent_journal.search.words import humps_of, is_paired, without_line
+from agent_journal.search.words import FEW, humps_of, is_paired, odd_letters, without_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +26,6 @@ _WIDTH = 240  # characters of a snippet
 _MOST_PIECES = 3  # that it is made of
 _MOST_PLACES = 2_000  # from which a piece may begin
 _WORD = re.compile(r"[^\W_]+")
-_ODD = re.compile(r"[^\x00-\x7f]+")
-_FEW = 16  # letters that are sought one by one; for more of them a text is gone through letter by letter
 # Letters that are no letter with an accent.
 _LIGATURES = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"}
@@ -87,8 +85,8 @@ def folded(text: str) -> Folded:
     """A text as its words are compared."""
     if text.isascii():
         return Folded(text.lower(), None)
-    odd = set("".join(_ODD.findall(text)))
-    if len(odd) <= _FEW and all(len(_fold(letter)) == 1 for letter in odd):
+    odd = odd_letters(text)
+    if len(odd) <= FEW and all(len(_fold(letter)) == 1 for letter in odd):
         for letter in odd:
             text = text.replace(letter, _fold(letter))
         return Folded(text.lower(), None)

@@ -100,8 +100,8 @@ def cut(text: str) -> list[str]:
 
 def _in_ascii(text: str) -> str:
     """A text whose other characters are what the index takes them for: a letter or two, or a blank."""
-    odd = set(text.encode().translate(None, _ASCII).decode())
-    if len(odd) > _FEW:
+    odd = odd_letters(text)
+    if len(odd) > FEW:
         return text.translate(_KNOWN_CHARACTERS)
     for character in odd:
         text = text.replace(character, _KNOWN_CHARACTERS[ord(character)])
@@ -120,7 +120,13 @@ class _Characters(dict[int, str]):
 
 
 _KNOWN_CHARACTERS = _Characters()
-_FEW = 16  # characters that are sought one by one; for more of them a text is gone through letter by letter
+FEW = 16  # characters that are sought one by one; for more of them a text is gone through letter by letter
+
+
+def odd_letters(text: str) -> set[str]:
+    """The characters of a text that are not ASCII."""
+    raw = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return set(raw.decode("utf-8", "surrogatepass"))
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.writers import Run
 
 _FENCE = "```"
-MUTE = "branch on which the model says nothing"
+_MUTE = "branch on which the model says nothing"
 """What makes no line: there is nothing to be learned from it."""
 
 
@@ -292,6 +292,15 @@ def arguments_of(call: ToolCall) -> str:
 
 
 # ── What is left out ──
+
+
+def put(line: dict[str, Any], out: IO[bytes], untold: Counter[str], *, teaches: bool) -> None:
+    """Write a line. One from which nothing can be learned is only counted: a file is refused for it."""
+    if not teaches:
+        untold[_MUTE] += 1
+        return
+    out.write(encode(line))
+    out.write(b"\n")
 
 
 def note_untold(conversation: Conversation, lines: Iterable[Dialogue], run: Run, kinds: Counter[str]) -> None:

@@ -7,16 +7,15 @@ from typing import IO, TYPE_CHECKING, Any
 from agent_journal.model import Media, Memory, Other, Reasoning
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._dialogue import (
-    MUTE,
     arguments_of,
     counted,
     dialogues,
     note_untold,
     output_of,
+    put,
     said,
     text_of,
 )
-from agent_journal.writers._encode import encode
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -59,12 +58,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         untold = _left_out(item)
         for dialogue in lines:
             line = _line(dialogue, tools)
-            # A file is refused if one of its lines has nothing to be learned.
-            if any(message["role"] == "assistant" for message in line["messages"]):
-                out.write(encode(line))
-                out.write(b"\n")
-            else:
-                untold[MUTE] += 1
+            put(line, out, untold, teaches=any(each["role"] == "assistant" for each in line["messages"]))
         run.cannot_say_what_was_redacted(item)
         note_untold(item, lines, run, untold)
 

@@ -15,12 +15,12 @@ from msgspec import Struct
 from agent_journal.model import Media, Memory, Other
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._dialogue import (
-    MUTE,
     arguments_of,
     counted,
     dialogues,
     note_untold,
     output_of,
+    put,
     said,
     thought,
 )
@@ -83,11 +83,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         untold = counted(item, Media, Other)
         for place, dialogue in enumerate(lines):
             line = _line(item, dialogue, f"{item.id}/{place}" if len(lines) > 1 else item.id)
-            if line["conversations"]:
-                out.write(encode(line))
-                out.write(b"\n")
-            else:
-                untold[MUTE] += 1
+            put(line, out, untold, teaches=bool(line["conversations"]))
         run.cannot_say_what_was_redacted(item)
         note_untold(item, lines, run, untold)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from agent_journal.archive.rows import row_of
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.store import Change
 
@@ -147,9 +146,9 @@ class Again(Conversations):
         sql = (
             "SELECT min(c.key), c.conversation, c.copy_of FROM json_each(?) j "
             "CROSS JOIN timeline c ON c.copy_of = j.value AND c.copy_of IS NOT NULL "
-            "WHERE c.key NOT IN (SELECT value FROM json_each(?)) GROUP BY c.copy_of"
+            f"WHERE c.key NOT {AMONG} GROUP BY c.copy_of"
         )
-        keys = msgspec.json.encode(list(gone)).decode()
+        keys = as_json(gone)
         promoted = []
         for copy, number, original in list(self._rows(sql, keys, keys)):
             new = self._new_key()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import msgspec
 
 from agent_journal.archive.machine import leave_mark
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
@@ -14,7 +15,7 @@ from agent_journal.errors import CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.files import sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from agent_journal.errors import AgentJournalError
@@ -152,6 +153,15 @@ def _migrate(connection: apsw.Connection) -> None:
                 "INSERT INTO journal VALUES ('id', lower(hex(randomblob(16)))), ('last_key', 0)"
             )
         connection.pragma("user_version", VERSION)
+
+
+AMONG = "IN (SELECT value FROM json_each(?))"
+"""Whether something is among values that are given as JSON."""
+
+
+def as_json(values: Iterable[int] | Iterable[str]) -> str:
+    """Values as `json_each` takes them: any number of them is one value of a statement."""
+    return msgspec.json.encode(list(values)).decode()
 
 
 class Base:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from agent_journal.archive import twins
+from agent_journal.archive.sqlite.connection import as_json
 from agent_journal.archive.sqlite.entries import Entries, Original
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class Copies(Entries):
         }
 
     def _originals(self, key: int, source: str, hashes: list[int]) -> dict[int, Original]:
-        found = self._rows(_COPIES, msgspec.json.encode(hashes).decode(), source, key)
+        found = self._rows(_COPIES, as_json(hashes), source, key)
         return {row[0]: Original(*row[1:]) for row in found}
 
     def _twin_of(

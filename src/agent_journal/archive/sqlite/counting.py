@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from agent_journal import times
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import Copies
 from agent_journal.archive.sqlite.schema import SUMS
 from agent_journal.counts import is_refused
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
 
 _MOST = (1 << 63) - 1
-_AMONG = "conversation IN (SELECT value FROM json_each(?))"
 _KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.source = ? AND u.key = j.value"
 
 
@@ -128,7 +126,7 @@ class Counting(Copies):
             came = [used for used in came if (used.source, used.key) in only]
         if not came:
             return
-        names = msgspec.json.encode([used.key for used in came]).decode()
+        names = as_json(used.key for used in came)
         known = {row[1]: Used(*row) for row in self._rows(_KNOWN, names, conversation.source)}
         places = ", ".join("?" * len(Used._fields))
         self._many(
@@ -156,9 +154,9 @@ class Counting(Copies):
     def _sum_up(self) -> None:
         """Bring sums up to what is counted: of all conversations at once, as each beginning takes long."""
         if self._to_sum_up:
-            numbers = msgspec.json.encode(sorted(self._to_sum_up)).decode()
-            self._db.execute(f"DELETE FROM usage_sums WHERE {_AMONG}", (numbers,))
-            self._db.execute(f"INSERT INTO usage_sums {SUMS.format(_AMONG)}", (numbers,))
+            numbers, those = as_json(sorted(self._to_sum_up)), f"conversation {AMONG}"
+            self._db.execute(f"DELETE FROM usage_sums WHERE {those}", (numbers,))
+            self._db.execute(f"INSERT INTO usage_sums {SUMS.format(those)}", (numbers,))
 
 
 def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:

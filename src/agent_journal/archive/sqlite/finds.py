@@ -7,9 +7,8 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from agent_journal.archive.rows import memory_of, texts_of
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import PLACE
 from agent_journal.archive.sqlite.indexed import Indexable, remembered, titled
 from agent_journal.archive.store import Found, Placed
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Indexed
 
 _TELLING = 60  # bytes of a text that nobody says twice; people say "go on" in many conversations
-_AMONG = "IN (SELECT value FROM json_each(?))"
 _NOTHING = "[]"
 # What a subagent said belongs to the conversation it works for, a twin to the other one.
 _FAMILY = (
@@ -42,52 +40,52 @@ class Finds(Indexable):
 
     def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""
-        asked = _as_json(keys)
+        asked = as_json(keys)
         messages = self._rows(
             f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, "
             "octet_length(t.text), CASE WHEN t.text IS NULL THEN t.copy_hash END "
             "FROM timeline t JOIN conversations c ON c.key = t.conversation "
-            f"WHERE t.key {_AMONG} AND t.role IS NOT NULL",
+            f"WHERE t.key {AMONG} AND t.role IS NOT NULL",
             asked,
         )
         rows = list(messages)
         same = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _TELLING})
         found = {row[0]: Placed._make((*row[:7], same.get(row[0], row[8]))) for row in rows}
-        left = _as_json(key for key in keys if key not in found)
+        left = as_json(key for key in keys if key not in found)
         titles = f"SELECT c.title_key, c.key, '', '', c.updated_at, {_FAMILY}, c.id FROM conversations c"
         memories = "SELECT key, 0, id, 'memory', at, -key, '' FROM memories"
         for sql in (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if left != _NOTHING else ():
-            found.update((row[0], Placed(*row)) for row in self._rows(f"{sql} {_AMONG}", left))
+            found.update((row[0], Placed(*row)) for row in self._rows(f"{sql} {AMONG}", left))
         return found
 
     def _same_texts(self, sizes: dict[int, int]) -> dict[int, str]:
         """The texts of those entries that may say the same as another one: long texts take long to read."""
         count = Counter(sizes.values())
         keys = [key for key, size in sizes.items() if count[size] > 1]
-        return dict(self._rows(f"SELECT key, text FROM timeline WHERE key {_AMONG}", _as_json(keys)))
+        return dict(self._rows(f"SELECT key, text FROM timeline WHERE key {AMONG}", as_json(keys)))
 
     def found(self, keys: Sequence[int]) -> dict[int, Found]:
         """What a search found; what is no longer there is left out."""
-        asked = _as_json(keys)
+        asked = as_json(keys)
         found: dict[int, Found] = {}
-        bodies = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {_AMONG} ORDER BY block", asked)
+        bodies = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", asked)
         entries = dict(self._decoded(bodies))
-        places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {_AMONG}", asked)
+        places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {AMONG}", asked)
         for key, conversation, position in places:
             entry = entries[key]
             if isinstance(entry, Message):
                 texts = texts_of(entry)
                 shown = "\n\n".join(text for _, text in texts)
                 found[key] = Found(key, conversation, entry.id, entry.role, entry.at, shown, position, texts)
-        left = _as_json(key for key in keys if key not in found)
+        left = as_json(key for key in keys if key not in found)
         return found if left == _NOTHING else found | self._found_beside(left)
 
     def _found_beside(self, asked: str) -> dict[int, Found]:
         """What was found that is no message: titles and memories."""
         titles = self._rows(
-            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {_AMONG}", asked
+            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {AMONG}", asked
         )
-        memories = self._rows(f"SELECT key, id, at, text FROM memories WHERE key {_AMONG}", asked)
+        memories = self._rows(f"SELECT key, id, at, text FROM memories WHERE key {AMONG}", asked)
         return {
             key: Found(key, conversation, "", "", at, title, 0, (("title", title),))
             for key, conversation, title, at in titles
@@ -139,28 +137,28 @@ class Finds(Indexable):
         sql = (
             "SELECT t.key, o.conversation FROM timeline t "
             "JOIN timeline o ON o.copy_of = coalesce(t.copy_of, t.key) AND o.key != t.key AND o.earlier = 0 "
-            f"WHERE t.key {_AMONG} "
+            f"WHERE t.key {AMONG} "
             "UNION SELECT t.key, o.conversation FROM timeline t JOIN timeline o ON o.key = t.copy_of "
-            f"WHERE t.key {_AMONG} ORDER BY 2"
+            f"WHERE t.key {AMONG} ORDER BY 2"
         )
         found: dict[int, list[int]] = {}
-        asked = _as_json(keys)
+        asked = as_json(keys)
         for key, conversation in self._rows(sql, asked, asked):
             found.setdefault(key, []).append(conversation)
         return found
 
     def copied_into(self, conversations: Collection[int]) -> list[int]:
         """The entries of others of which conversations hold copies."""
-        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {_AMONG} AND copy_of IS NOT NULL"
-        return [key for (key,) in self._rows(f"{sql} AND earlier = 0", _as_json(conversations))]
+        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {AMONG} AND copy_of IS NOT NULL"
+        return [key for (key,) in self._rows(f"{sql} AND earlier = 0", as_json(conversations))]
 
     def standing(
         self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
     ) -> dict[int, int]:
         """For each entry the key under which its message is wanted: its own, else that of a copy of it."""
-        asked = _as_json(keys)
-        own = f"SELECT key, key, conversation FROM timeline WHERE key {_AMONG}"
-        copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {_AMONG} AND earlier = 0"
+        asked = as_json(keys)
+        own = f"SELECT key, key, conversation FROM timeline WHERE key {AMONG}"
+        copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {AMONG} AND earlier = 0"
         rows = [*self._rows(own, asked), *self._rows(f"{copies} ORDER BY conversation", asked)]
         seen = cache(self._shown_keys)
         messages = {key for key, _, _ in rows}
@@ -217,7 +215,3 @@ def _chain(
         chain[node.id] = node
         node = nodes.get(node.parent_id or "") if following is None else following.get(node.id)
     return list(chain.values())
-
-
-def _as_json(keys: Iterable[int]) -> str:
-    return msgspec.json.encode(list(keys)).decode()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from agent_journal import times
 from agent_journal.archive.rows import memory_of, row_of
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import PLACE, Entries
 from agent_journal.archive.store import Indexed
 
@@ -92,8 +91,8 @@ class Indexable(Entries):
         )
         if among is None:
             return [key for name, rows in tables for (key,) in self._rows(f"SELECT {name} FROM {rows}")]
-        asked = msgspec.json.encode(list(among)).decode()
-        sql = "SELECT {0} FROM {1} AND {0} IN (SELECT value FROM json_each(?))"
+        asked = as_json(among)
+        sql = f"SELECT {{0}} FROM {{1}} AND {{0}} {AMONG}"
         return [key for name, rows in tables for (key,) in self._rows(sql.format(name, rows), asked)]
 
     def _indexed_of(self, conversation: int, key: int) -> list[Indexed]:

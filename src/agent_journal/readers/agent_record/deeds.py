@@ -9,7 +9,7 @@ from msgspec import UNSET
 from agent_journal.blocks import answer
 from agent_journal.model import Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.readers.agent_record.ours import OfCall, OfResult, OfText, OfThought, OfUsage, taken
-from agent_journal.records import FAILED
+from agent_journal.records import FAILED, TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from agent_journal.blocks import Deed
     from agent_journal.fields import Fields
     from agent_journal.model import ToolKind
-
-_COUNTS = {
-    "input": "input",
-    "output": "output",
-    "cached": "cache_read",
-    "reasoning": "reasoning",
-    "total": "total",
-}
 
 
 def call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
@@ -125,12 +117,12 @@ def usage(fields: Fields, ours: OfUsage) -> Usage | None:
     stated: dict[str, Any] = fields.take("token-usage")
     own = {name: stated[told] for name, told in ours.names.items() if told in stated}
     values: dict[str, Any] = {}
-    for name, field in _COUNTS.items():
+    for name, field in TOKEN_COUNTS.items():
         if stated.get(name).__class__ is int:
             values[field] = stated.pop(name)
     if stated.get("cost").__class__ in (int, float):
         values["cost_usd"] = float(stated.pop("cost"))
-    for field in (*_COUNTS.values(), "cost_usd"):
+    for field in (*TOKEN_COUNTS.values(), "cost_usd"):
         if (value := getattr(ours, field)) is not UNSET:
             values[field] = value
     return Usage(

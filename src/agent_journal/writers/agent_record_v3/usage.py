@@ -5,20 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.writers.agent_record_v3.passing import USAGE, pass_on
+from agent_journal.records import TOKEN_COUNTS
+from agent_journal.writers.agent_record_v3.passing import USAGE, is_count, pass_on
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
 
-# The draft's names, and the model's.
-_COUNTS = {
-    "input": "input",
-    "output": "output",
-    "cached": "cache_read",
-    "reasoning": "reasoning",
-    "total": "total",
-    "cost": "cost_usd",
-}
+_COUNTS = {**TOKEN_COUNTS, "cost": "cost_usd"}
 _OTHER_COUNTS = ("key", "cache_write", "cache_write_5m", "cache_write_1h", "estimated")
 _counts_of = attrgetter(*_COUNTS.values())
 _others_of = attrgetter(*_OTHER_COUNTS)
@@ -60,5 +53,4 @@ def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    kind = value.__class__
-    return (kind is int and value >= 0) if name != "cost" else kind is int or kind is float
+    return value.__class__ in (int, float) if name == "cost" else is_count(value)
