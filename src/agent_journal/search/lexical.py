@@ -19,7 +19,7 @@ from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
 from agent_journal.search import reach
 from agent_journal.search.folder import LAYOUT, About, about, discard, say
-from agent_journal.search.query import as_stored
+from agent_journal.search.query import FACTS, fact
 from agent_journal.search.ranking import NO_WORDS, Ranked, Ranking
 from agent_journal.search.reach import Day
 from agent_journal.search.words import prepared
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from agent_journal.search.spelling import Correction
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
-_MARKS = ("branch", "tools", "has", "day")
-_SINGLE = (*_VALUES, "branch")
 _TEXTS = ("text", "thinking", "tool", "output", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
 _AHEAD = 10_000
@@ -408,9 +406,7 @@ class _Vocabulary:
     @cached_property
     def days(self) -> list[Day]:
         """Every day with its entries, newest first."""
-        with _reading(self._folder):
-            days = [Day(*each) for each in self._searcher.terms_with_prefix("day", "")]
-        return sorted(days, reverse=True)
+        return sorted(map(Day._make, self._facts("day")), reverse=True)
 
     def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
         with _reading(self._folder):
@@ -420,13 +416,23 @@ class _Vocabulary:
         with _reading(self._folder):
             return sum(self._searcher.doc_freq(field, word) for field in _TEXTS)
 
+    def entries_of(self, kind: str, value: str) -> int:
+        with _reading(self._folder):
+            return self._searcher.doc_freq(FACTS, fact(kind, value))
+
     def like(self, beginning: str, most: int) -> list[str]:
         words = [word for field in _SAID for word, _ in self.beginning(field, beginning, most)]
         return list(dict.fromkeys(words))[:most]
 
-    def values(self, field: str) -> list[str]:
+    def values(self, kind: str) -> list[str]:
+        return [value for value, _ in self._facts(kind, _MOST_VALUES)]
+
+    def _facts(self, kind: str, most: int | None = None) -> list[tuple[str, int]]:
+        """Values of a kind, with how many entries have each."""
+        beginning = fact(kind, "")
         with _reading(self._folder):
-            return [value for value, _ in self._searcher.terms_with_prefix(field, "", limit=_MOST_VALUES)]
+            found = self._searcher.terms_with_prefix(FACTS, beginning, limit=most)
+        return [(each.removeprefix(beginning), count) for each, count in found]
 
 
 class _Ahead:
@@ -512,8 +518,7 @@ def _schema() -> tantivy.Schema:
     builder.add_integer_field("conversation", indexed=True, fast=True)
     builder.add_integer_field("at", fast=True)
     builder.add_integer_field("mark", indexed=True, fast=True)
-    for field in (*_VALUES, *_MARKS):
-        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
     for field in _TEXTS:
         # What comes is cut into words already.
         builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
@@ -523,20 +528,20 @@ def _schema() -> tantivy.Schema:
 def _fields(entry: Entry) -> dict[str, int | str | list[str]]:
     """What an entry is found by: its words, field by field, and what it is filtered by."""
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
+    facts = [fact(kind, value) for kind, value in zip(_VALUES, entry[2:6], strict=True) if value]
+    if entry.branch:
+        facts.append(fact("branch", entry.branch))
     if entry.at:
         values["at"] = entry.at
-        values["day"] = reach.day_of(entry.at)
-    for field, value in zip(_SINGLE, (*entry[2:6], entry.branch), strict=True):
-        if value:
-            values[field] = as_stored(value)
-    if entry.tools:
-        values["tools"] = [as_stored(tool) for tool in entry.tools]
-    has = ["error"] if entry.has_error else []
+        facts.append(fact("day", reach.day_of(entry.at)))
+    facts += [fact("tools", tool) for tool in entry.tools]
+    if entry.has_error:
+        facts.append(fact("has", "error"))
     for field, text in zip(_TEXTS, entry[7:12], strict=True):
         if text:
             values[field] = prepared(text)
-            has.append(field)
-    values["has"] = has
+            facts.append(fact("has", field))
+    values[FACTS] = facts
     return values
 
 

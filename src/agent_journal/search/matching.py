@@ -13,7 +13,7 @@ import tantivy
 from tantivy import Occur
 
 from agent_journal.search import words
-from agent_journal.search.query import Term, as_stored, index_fields
+from agent_journal.search.query import FACTS, Term, as_stored, fact, index_fields
 from agent_journal.search.ranking import WEIGHTS
 
 if TYPE_CHECKING:
@@ -69,8 +69,11 @@ class Vocabulary(Protocol):
     def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
         """The most frequent words of a field that begin so, with the number of entries that have them."""
 
-    def values(self, field: str) -> list[str]:
-        """Every value that a field has."""
+    def values(self, kind: str) -> list[str]:
+        """Every value of a kind that entries are filtered by."""
+
+    def entries_of(self, kind: str, value: str) -> int:
+        """How many entries have such a value."""
 
 
 class Matcher:
@@ -106,7 +109,7 @@ class Matcher:
         # Among words that need not all be there, those that stand together are mostly the frequent ones.
         near = list(self._near(query, fields)) if len(found) > 1 and query.enough is None else []
         if self._days:
-            conditions.append(self._one_of("day", self._days))
+            conditions.append(self._having("day", self._days))
         if not unwanted and not conditions and not near:
             return said
         clauses = [(Occur.Must, said.query), *((Occur.MustNot, one) for one in unwanted)]
@@ -196,7 +199,7 @@ class Matcher:
         """
         known = self._evenings.get(field)
         if known is None:
-            longer = self._vocabulary.count / max(1, self._vocabulary.frequency("has", field))
+            longer = self._vocabulary.count / max(1, self._vocabulary.entries_of("has", field))
             known = _damped(_USUAL[field] * longer) / _damped(_USUAL[field])
             self._evenings[field] = known
         return known
@@ -249,7 +252,7 @@ class Matcher:
         The index would go on to the next entry that has it, of whatever day, each time it looks for one.
         """
         if self._days and entries > _MANY:
-            days = tantivy.Query.const_score_query(self._one_of("day", self._days), 0)
+            days = tantivy.Query.const_score_query(self._having("day", self._days), 0)
             row = tantivy.Query.boolean_query([(Occur.Must, days), (Occur.Must, row)])
         return Sought(row, entries)
 
@@ -264,7 +267,7 @@ class Matcher:
             "has": ("error",) if filters.has_error else (),
         }
         conditions = [
-            self._one_of(field, self._meant(field, names)) for field, names in asked.items() if names
+            self._having(kind, self._meant(kind, names)) for kind, names in asked.items() if names
         ]
         if filters.conversations:
             conditions.append(self._within(filters.conversations, filters.held))
@@ -279,16 +282,19 @@ class Matcher:
         ]
         return tantivy.Query.boolean_query([(Occur.Should, one) for one in either])
 
-    def _meant(self, field: str, names: Iterable[str]) -> list[str]:
-        """The values of a field that are called so, or in part."""
-        known = {value: value.casefold() for value in self._vocabulary.values(field)}
+    def _meant(self, kind: str, names: Iterable[str]) -> list[str]:
+        """The values of a kind that are called so, or in part."""
+        known = {value: value.casefold() for value in self._vocabulary.values(kind)}
         meant: dict[str, None] = {}
         for name in (as_stored(each).casefold() for each in names):
             equal = [value for value, folded in known.items() if folded == name]
-            if field in _BY_PART or not equal:
+            if kind in _BY_PART or not equal:
                 equal = [value for value, folded in known.items() if name in folded]
             meant.update(dict.fromkeys(equal))
         return list(meant)
+
+    def _having(self, kind: str, values: Iterable[str]) -> tantivy.Query:
+        return self._one_of(FACTS, [fact(kind, value) for value in values])
 
     def _one_of(self, field: str, values: Sequence[str | int]) -> tantivy.Query:
         return tantivy.Query.term_set_query(self._schema, field, list(values))

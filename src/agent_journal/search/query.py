@@ -25,6 +25,9 @@ FIELDS = {
 """Where words are looked for, and what the index calls it: what was said, what it is called, what was
 thought, what tools were given and gave, or only one of these."""
 
+FACTS = "fact"
+"""The field of the index that has all that entries are filtered by, each with its kind before it."""
+
 _LONGEST_VALUE = 1000  # characters that are compared
 _LONGEST = 20_000  # characters; the rest of a whole log pasted as a query changes nothing
 _MOST = 64  # terms
@@ -115,11 +118,16 @@ def index_fields(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(field for name in names for field in FIELDS.get(name, ())))
 
 
-@lru_cache(maxsize=1024)  # a sync asks for the same few values again and again
 def as_stored(value: str) -> str:
     """A value of an entry as it is kept to be filtered by."""
     value = value[:_LONGEST_VALUE]
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=1024)  # a sync asks for the same few again and again
+def fact(kind: str, value: str) -> str:
+    """A value that entries are filtered by, as the index has it."""
+    return f"{kind}:{as_stored(value)}"
 
 
 def parse(text: str, filters: Filters = _NO_FILTERS, now: float | None = None) -> Query:
