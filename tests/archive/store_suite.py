@@ -10,9 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from agent_journal import times
+from agent_journal.archive.bodies import Blocks
 from agent_journal.archive.found import Stat
 from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
-from agent_journal.archive.rows import Blocks, row_of
+from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import Place
 from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult, Usage
@@ -332,7 +333,7 @@ class StoreSuite:
             source = store.put_source(SourceRow(path="/some/file", read_at=NOW))
         for conversation in in_turn:
             rows = [row_of(entry) for entry in conversation.timeline]
-            blocks = list(Blocks().packed(row.body for row in rows))
+            blocks = list(Blocks().packed(row.stored for row in rows))
             with store.transaction():
                 store.put(conversation, [row._replace(body=b"") for row in rows], source, blocks)
 

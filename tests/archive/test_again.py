@@ -19,8 +19,7 @@ from agent_journal import journal as journals
 from agent_journal.archive import DATABASE, Archive, open_to_read
 from agent_journal.archive.found import Found, stat_of
 from agent_journal.archive.rows import row_of
-from agent_journal.archive.sqlite import SqliteStore, connection, open_store
-from agent_journal.archive.sqlite.connection import created
+from agent_journal.archive.sqlite import SqliteStore, connection, open_store, schema
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
 from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
@@ -42,6 +41,7 @@ from tests.archive.journals import (
     texts,
     the,
 )
+from tests.archive.older import as_of_version
 from tests.archive.test_vault import NAME, lines
 
 
@@ -401,25 +401,14 @@ def _of_version_one(path: Path) -> None:
     put(new, talk("alone", said("1", "one", minute(1))), "/a")
     put(new, talk("shared", said("2", "two", minute(2))), "/a")
     put(new, talk("shared", said("2", "two", minute(2))), "/b")
-    created(path)
-    old = apsw.Connection(str(path))
-    with old:
-        old.execute(MIGRATIONS[0])
-        old.pragma("user_version", 1)
-    tables = [name for (name,) in old.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    for table in tables:
-        columns = [row[1] for row in old.execute(f"PRAGMA table_info({table})")]
-        named, places = ", ".join(columns), ", ".join("?" * len(columns))
-        rows = list(new._rows(f"SELECT {named} FROM {table}"))  # noqa: S608 (names of our own)
-        old.executemany(f"INSERT INTO {table} ({named}) VALUES ({places})", rows)  # noqa: S608
-    old.close()
+    as_of_version(new, path, 1)
     new.close()
 
 
 def test_a_migration_that_breaks_off_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / DATABASE
     _of_version_one(path)
-    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE half (a); SELECT broken"))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE half (a); SELECT broken"))
     monkeypatch.setattr(connection, "VERSION", VERSION + 1)
     with pytest.raises(UnusableArchive, match="broken"):
         open_store(path, for_writing=True)

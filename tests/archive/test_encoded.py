@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.archive import encoded
-from agent_journal.archive.rows import entry_of, row_of
+from agent_journal.archive.bodies import entry_of
+from agent_journal.archive.rows import row_of
 from agent_journal.model import Memory, Message, ToolCall, Usage
 from tests.archive.journals import imported, journal
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal.archive.merge import merged_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
+from agent_journal.archive.sqlite.schema import usage_name
 from agent_journal.archive.store import SourceRow
 from agent_journal.model import (
     Conversation,
@@ -68,8 +69,8 @@ def indexed(store: SqliteStore) -> list[str]:
     return sorted(each.text for each in store.indexed_since(0) if each.role)
 
 
-def usage_rows(store: SqliteStore) -> list[tuple[str, int]]:
-    return list(store._rows("SELECT key, output FROM usage ORDER BY key"))
+def usage_rows(store: SqliteStore) -> list[tuple[int, int]]:
+    return list(store._rows("SELECT name, output FROM usage"))
 
 
 # One conversation, two files or exports
@@ -146,7 +147,7 @@ def test_growth_replaces(store: SqliteStore) -> None:
     change = put(store, talk("c", whole))
 
     assert [("1", "I will look", 0)] == versions(store)
-    assert [("r1", 9)] == usage_rows(store)
+    assert [(usage_name("some-tool", "r1"), 9)] == usage_rows(store)
     assert (1, 1) == (change.changed, len(change.removed))
     assert ["I will look"] == indexed(store)
 

@@ -11,8 +11,9 @@ import apsw
 from agent_journal.archive import DATABASE, open_to_read
 from agent_journal.archive.backup import backup
 from agent_journal.archive.sqlite import open_store
-from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
+from agent_journal.archive.sqlite.schema import VERSION
 from agent_journal.errors import DamagedArchive, UnusableArchive
+from tests.archive.older import as_of_version
 from tests.gauntlet.corpus import Sessions
 from tests.gauntlet.drills import Figures, drill
 from tests.gauntlet.faults import put_back, run_with, shim_of
@@ -85,20 +86,10 @@ def _version(path: Path) -> int:
 
 def _as_of_version(path: Path, version: int) -> None:
     """Let a database have the tables of an older version, with what fits into them."""
-    new = apsw.Connection(str(path))
     rest = path.with_name("older.db")
-    old = apsw.Connection(str(rest))
-    with old:
-        for statements in MIGRATIONS[:version]:
-            old.execute(statements)
-        old.pragma("user_version", version)
-    for (table,) in list(old.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")):
-        names = ", ".join(row[1] for row in old.execute(f"PRAGMA table_info({table})"))
-        rows = list(new.execute(f"SELECT DISTINCT {names} FROM {table}"))  # noqa: S608 (names of our own)
-        marks = ", ".join("?" * (names.count(",") + 1))
-        old.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608
+    new = open_store(path, for_writing=True)
+    as_of_version(new, rest, version)
     new.close()
-    old.close()
     rest.replace(path)
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.bodies import Block
+    from agent_journal.archive.rows import Row
     from agent_journal.archive.store import Change, Snapshot
     from agent_journal.archive.worker import Prepared
     from agent_journal.model import Item

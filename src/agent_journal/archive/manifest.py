@@ -33,7 +33,7 @@ class KeptRows(Struct, array_like=True):
     """How many rows; a reader may have asked for no more than the first."""
 
 
-class Manifest(Struct):
+class Manifest(Struct, omit_defaults=True):
     """All that a reader asked a unit for. Paths are relative to the unit's place, `..` goes up."""
 
     is_folder: bool = False

@@ -1,8 +1,7 @@
 """A conversation as rows, and rows as a conversation.
 
 What people and models said and everything one may want to filter by are columns of their own. The whole of an
-entry is encoded beside them, many entries in one compressed block: a conversation's entries resemble each
-other, and a message is hardly ever wanted alone.
+entry is encoded beside them (`bodies`).
 """
 
 from __future__ import annotations
@@ -12,11 +11,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive import encoded
-from agent_journal.archive.packing import Packing
+from agent_journal.archive import bodies, encoded
 from agent_journal.model import (
     Code,
     Conversation,
@@ -35,28 +32,11 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Part
 
-BLOCK_BYTES = 256 << 10
-HASH_BYTES = 16
-_BETWEEN = "\n\n"
+HASH_BYTES = 8
 # Characters at each end of a text that, with its length, tell it from another one of the same message.
 _ENDS = 512
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
-
-
-class Body(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """An entry as it is stored: its texts are in a column of their own; here is where each stands there."""
-
-    entry: Message | Event
-    texts: list[tuple[int, int]] = []
-
-
-@cache
-def _bodies() -> encoded.Decoder[Body]:
-    return encoded.Decoder(Body)
-
-
-_NO_TEXT = Text(text="")
 
 
 @cache
@@ -100,11 +80,20 @@ class Row(NamedTuple):
     copy_hash: int | None
     """Equal in copies of one message that stand in several conversations."""
 
+    @property
+    def stored(self) -> bytes:
+        """The body without what columns tell."""
+        return bodies.stored(self.body, self[:6])
+
+    def with_stored(self, body: bytes) -> Row:
+        """The row with a body that was stored."""
+        return self._replace(body=bodies.whole(body, self[:6]))
+
 
 def row_of(entry: Message | Event) -> Row:
     """The row of an entry. What only the source's own form tells, `native`, is in the vault."""
     if entry.__class__ is Event:
-        body = encoded.encode(Body(entry))
+        body = encoded.encode(bodies.Body(entry))
         return Row(
             entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "",
             content_hash(body, None), body, [], None, None,
@@ -135,8 +124,8 @@ def _row_of_message(message: Message) -> Row:
             thought.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
         elif kind is Code:
             said.append(part.code)  # type: ignore[union-attr]
-    text, tool, output = _BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
-    body = encoded.encode(_body_of(without_native(message) if is_native else message, said))
+    text, tool, output = bodies.BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
+    body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
         "\n".join(thought), tool, output, content_hash(body, text), body, calls, message.usage,
@@ -152,33 +141,16 @@ def _copy_hash(message: Message, text: str | None, tool: str) -> int | None:
     if message.made_id or message.at is None:
         return None
     words = f"{None if text is None else _ends(text)}\0{_ends(tool)}"
-    whole = f"{message.id}\0{message.at}\0{message.role}\0{words}".encode()
-    return int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest(), "big", signed=True)
+    return number_of(f"{message.id}\0{message.at}\0{message.role}\0{words}")
+
+
+def number_of(text: str) -> int:
+    """A number that stands for a text: of 64 bits, as a column holds it."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _ends(text: str) -> str:
     return text if len(text) <= 2 * _ENDS else f"{len(text)}\0{text[:_ENDS]}\0{text[-_ENDS:]}"
-
-
-def _body_of(message: Message, said: list[str]) -> Body:
-    if not said:
-        return Body(message)
-    places: list[tuple[int, int]] = []
-    parts: list[Part] = []
-    at = 0
-    pieces = iter(said)
-    for part in message.parts:
-        if part.__class__ is Text:
-            size = len(next(pieces))
-            places.append((at, size))
-            at += size + len(_BETWEEN)
-            is_bare = not part.citations and not part.extra
-            parts.append(_NO_TEXT if is_bare else replace(part, text=""))
-        else:
-            parts.append(part)
-            if part.__class__ is Code:
-                at += len(next(pieces)) + len(_BETWEEN)
-    return Body(replace(message, parts=parts), places)
 
 
 def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
@@ -297,25 +269,6 @@ def _strings(value: Any) -> Iterator[str]:
             pending.extend(reversed(value))
 
 
-def entry_of(body: bytes, text: str | None) -> Message | Event:
-    """The entry whose body and text these are."""
-    stored = _bodies().decode(body)
-    entry = stored.entry
-    if text is None or not stored.texts or isinstance(entry, Event):
-        return entry
-    places = iter(stored.texts)
-    parts = [
-        replace(part, text=_slice(text, next(places))) if part.__class__ is Text else part
-        for part in entry.parts
-    ]
-    return replace(entry, parts=parts)
-
-
-def _slice(text: str, place: tuple[int, int]) -> str:
-    start, size = place
-    return text[start : start + size]
-
-
 def detail_of(conversation: Conversation) -> bytes:
     """Everything about a conversation but its timeline."""
     return encoded.encode(replace(conversation, timeline=[]))
@@ -329,41 +282,3 @@ def conversation_of(detail: bytes) -> Conversation:
 def memory_of(body: bytes) -> Memory:
     """A memory as it was stored."""
     return _memories().decode(body)
-
-
-class Block(NamedTuple):
-    """Bodies of entries, put together and compressed: where each begins and how long it is."""
-
-    data: bytes
-    places: list[tuple[int, int]]
-
-
-class Blocks:
-    """Puts bodies of entries together."""
-
-    def __init__(self) -> None:
-        packing = Packing()
-        self.small = packing.packed
-        self.unpacked = packing.unpacked
-
-    def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
-        """Blocks with all bodies, in their order."""
-        pieces: list[bytes] = []
-        places: list[tuple[int, int]] = []
-        size = 0
-        for body in bodies:
-            pieces.append(body)
-            places.append((size, len(body)))
-            size += len(body)
-            if size >= BLOCK_BYTES:
-                yield Block(self.small(b"".join(pieces)), places)
-                pieces, places, size = [], [], 0
-        if pieces:
-            yield Block(self.small(b"".join(pieces)), places)
-
-    def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
-        """All bodies that blocks hold, in their order."""
-        for block in blocks:
-            data = self.unpacked(block.data)
-            for start, size in block.places:
-                yield data[start : start + size]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.bodies import Block
+    from agent_journal.archive.rows import Row
     from agent_journal.archive.vault import Place
     from agent_journal.model import Conversation, Event, Link, Memory, Message
 

@@ -20,10 +20,11 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.archive import encoded
+from agent_journal.archive.bodies import Block, Blocks
 from agent_journal.archive.found import Found
 from agent_journal.archive.packing import Packing
 from agent_journal.archive.reading import Read, Reading
-from agent_journal.archive.rows import Block, Blocks, Row
+from agent_journal.archive.rows import Row
 from agent_journal.model import Conversation, Memory
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _small(item: Item, rows: list[Row]) -> tuple[Item, list[Row], list[Block]]:
     """Entries are in the rows, and their bodies in blocks."""
     if isinstance(item, Memory):
         return item, [], []
-    blocks = list(_packed(row.body for row in rows))
+    blocks = list(_packed(row.stored for row in rows))
     return msgspec.structs.replace(item, timeline=[]), [row._replace(body=b"") for row in rows], blocks
 
 

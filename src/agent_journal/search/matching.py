@@ -266,9 +266,7 @@ class Matcher:
             "tools": filters.tools,
             "has": ("error",) if filters.has_error else (),
         }
-        conditions = [
-            self._having(kind, self._meant(kind, names)) for kind, names in asked.items() if names
-        ]
+        conditions = [self._having(kind, self._meant(kind, names)) for kind, names in asked.items() if names]
         if filters.conversations:
             conditions.append(self._within(filters.conversations, filters.held))
         if filters.since is not None or filters.until is not None:

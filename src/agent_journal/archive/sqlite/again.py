@@ -171,19 +171,16 @@ class Again(Conversations):
             number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
             self._use(self._detail(number), number, [(key, row_of(self._entry(key)))])
 
-    def _uncount(self, gone: dict[int, list[int]]) -> set[tuple[str, str]]:
+    def _uncount(self, gone: dict[int, list[int]]) -> set[int]:
         """Take away what entries used; what is counted once may be counted with another."""
-        sql = "DELETE FROM usage WHERE conversation = ? AND message = ? RETURNING source, key"
+        sql = "DELETE FROM usage WHERE conversation = ? AND message = ? RETURNING name"
         uncounted = {
-            (source, name)
-            for number, keys in gone.items()
-            for key in keys
-            for source, name in self._rows(sql, number, key)
+            name for number, keys in gone.items() for key in keys for (name,) in self._rows(sql, number, key)
         }
         self._to_sum_up.update(number for number, keys in gone.items() if keys)
         return uncounted
 
-    def _count_again(self, conversations: Iterable[int], uncounted: set[tuple[str, str]]) -> None:
+    def _count_again(self, conversations: Iterable[int], uncounted: set[int]) -> None:
         if not uncounted:
             return
         for number in conversations:

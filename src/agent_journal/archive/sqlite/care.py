@@ -10,13 +10,14 @@ import apsw
 import msgspec
 
 from agent_journal import times
-from agent_journal.archive.rows import content_hash, entry_of, memory_of
+from agent_journal.archive.bodies import entry_of, whole
+from agent_journal.archive.rows import content_hash, memory_of
 from agent_journal.archive.sqlite.again import Again
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.conversations import memory_hash
 from agent_journal.archive.sqlite.entries import BAD_VALUES
 from agent_journal.archive.sqlite.ledger import Ledger
-from agent_journal.archive.sqlite.schema import MIGRATIONS, SUMS
+from agent_journal.archive.sqlite.schema import SUMS, bring_up
 from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
 from agent_journal.errors import CannotWrite, DamagedArchive
@@ -262,7 +263,7 @@ class Care(Spending, Again, Ledger):
                     data = self._block(block)
             except DamagedArchive as error:
                 yield where, error.reason
-            body = data[start : start + size]
+            body = whole(data[start : start + size], columns)
             if content_hash(body, text) != digest:
                 yield where, "its content is not what was stored"
             elif columns != _columns_of(entry_of(body, text)):
@@ -348,6 +349,5 @@ _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite
 
 def _expected_schema() -> set[tuple[str, str, str]]:
     with closing(apsw.Connection(":memory:")) as empty:
-        for statements in MIGRATIONS:
-            empty.execute(statements)
+        bring_up(empty, 0)
         return set(empty.execute(_SCHEMA))

@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from agent_journal.archive.machine import leave_mark
-from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
+from agent_journal.archive.sqlite.schema import VERSION, bring_up
 from agent_journal.errors import CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.files import sync_folder
 
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 # A reader waits so long for a writer's short moments.
 _BUSY_MS = 10_000
 _CACHE_KB = 16_384
+# Of a new database: texts and blocks mostly need more than the usual page of half as much.
+_PAGE_BYTES = 8_192
 # Pages of the WAL after which it is brought into the database.
-_CHECKPOINT_PAGES = 8_000
+_CHECKPOINT_PAGES = 4_000
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError)
 
 
@@ -55,6 +57,7 @@ def made(path: Path) -> None:
         created(part)
         connection = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
+            connection.pragma("page_size", _PAGE_BYTES)
             _migrate(connection)
         finally:
             connection.close()
@@ -146,8 +149,7 @@ def _migrate(connection: apsw.Connection) -> None:
     if version == VERSION:
         return
     with connection:
-        for statements in MIGRATIONS[version:]:
-            connection.execute(statements)
+        bring_up(connection, version)
         if not version:
             connection.execute(
                 "INSERT INTO journal VALUES ('id', lower(hex(randomblob(16)))), ('last_key', 0)"

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from agent_journal import times, tree
 from agent_journal.archive import encoded, twins
+from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
-from agent_journal.archive.rows import content_hash, detail_of, entry_of, messages_in, says_all
+from agent_journal.archive.rows import content_hash, detail_of, messages_in, says_all
 from agent_journal.archive.sqlite.copies import SAID
 from agent_journal.archive.sqlite.counting import Counting, name_of
 from agent_journal.archive.sqlite.givers import Givers
@@ -19,8 +20,9 @@ from agent_journal.archive.store import Change
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent_journal.archive.bodies import Block
     from agent_journal.archive.merge import Plan
-    from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.rows import Row
     from agent_journal.archive.sqlite.entries import Original
     from agent_journal.archive.store import Indexed
     from agent_journal.model import Conversation, Memory
@@ -127,7 +129,7 @@ class Conversations(Givers, Counting, Indexable):
         self._came(source, key, (*plan.given, *(new for new, _ in keys)))
         self._note_givers(source, stored, plan, keys)
         pairs = _pairs(plan, keys)
-        self._let_go(key, [(old, new, name_of(conversation.id, row)) for old, new, row in pairs])
+        self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
         self._count(conversation, key, keys[: len(added)], copies)
         removed = self._replace(key, pairs)
         entries = self._new_entries(key, whole, keys, copies)

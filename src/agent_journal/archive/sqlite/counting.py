@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import times
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import Copies
-from agent_journal.archive.sqlite.schema import SUMS
+from agent_journal.archive.sqlite.schema import SUMS, usage_name
 from agent_journal.counts import is_refused
 
 if TYPE_CHECKING:
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
 
 _MOST = (1 << 63) - 1
-_KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.source = ? AND u.key = j.value"
+_KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.name = j.value"
 
 
 class Used(NamedTuple):
     """A row of the usage table."""
 
-    source: str
-    key: str
+    name: int
+    """What is counted once, as a number."""
     conversation: int
     message: int
-    at: str | None
     model: str | None
     input: int | float | None
     output: int | float | None
@@ -118,30 +117,30 @@ class Counting(Copies):
         conversation: Conversation,
         key: int,
         keys: list[tuple[int, Row]],
-        only: Container[tuple[str, str]] | None = None,
+        only: Container[int] | None = None,
     ) -> None:
         """Count what entries of a conversation used, all or only some by name."""
         came = usages(conversation, key, keys)
         if only is not None:
-            came = [used for used in came if (used.source, used.key) in only]
+            came = [used for used in came if used.name in only]
         if not came:
             return
-        names = as_json(used.key for used in came)
-        known = {row[1]: Used(*row) for row in self._rows(_KNOWN, names, conversation.source)}
+        names = as_json(used.name for used in came)
+        known = {row[0]: Used(*row) for row in self._rows(_KNOWN, names)}
         places = ", ".join("?" * len(Used._fields))
         self._many(
             f"INSERT OR REPLACE INTO usage VALUES ({places})",
-            [settled(known[used.key], used) if used.key in known else used for used in came],
+            [settled(known[used.name], used) if used.name in known else used for used in came],
         )
         self._to_sum_up.update((key, *(used.conversation for used in known.values())))
 
-    def _let_go(self, conversation: int, replaced: Sequence[tuple[int, int, str | None]]) -> None:
+    def _let_go(self, conversation: int, replaced: Sequence[tuple[int, int, int | None]]) -> None:
         """Let usage of entries (old, new, what is counted now) be that of those in their place.
 
         What was counted of an entry under another name was the same tokens: that is no longer counted.
         """
         self._many(
-            "DELETE FROM usage WHERE conversation = ? AND message = ? AND key IS NOT ?",
+            "DELETE FROM usage WHERE conversation = ? AND message = ? AND name IS NOT ?",
             [(conversation, old, name) for old, _, name in replaced],
         )
         self._many(
@@ -161,18 +160,17 @@ class Counting(Copies):
 
 def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:
     """The rows of the usage table for entries of a conversation; of those with one name the last."""
-    found: dict[str, Used] = {}
+    found: dict[int, Used] = {}
     for message, row in keys:
-        usage, name = row.usage, name_of(conversation.id, row)
+        usage, name = row.usage, name_of(conversation, row)
         if usage is None or name is None:
             continue
-        at, at_ms = row.at, times.epoch_ms(row.at)
-        counted_ms = at_ms
+        at_ms = counted_ms = times.epoch_ms(row.at)
         before = found.get(name)
         if before is not None and _is_before(before.at_ms, at_ms):
-            at, at_ms = before.at, before.at_ms
+            at_ms = before.at_ms
         found[name] = Used(
-            conversation.source, name, key, message, at, row.model or conversation.model,
+            name, key, message, row.model or conversation.model,
             _storable(usage.input), _storable(usage.output), _storable(usage.cache_read),
             _storable(usage.cache_write), _storable(usage.cache_write_5m), _storable(usage.cache_write_1h),
             _storable(usage.reasoning), _storable(usage.total), usage.cost_usd, usage.estimated,
@@ -181,9 +179,11 @@ def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) ->
     return list(found.values())
 
 
-def name_of(conversation: str, row: Row) -> str | None:
+def name_of(conversation: Conversation, row: Row) -> int | None:
     """What a row's usage is counted by: the source's key, or the message itself."""
-    return None if row.usage is None else row.usage.key or f"{conversation}\0{row.id}"
+    if row.usage is None:
+        return None
+    return usage_name(conversation.source, row.usage.key or f"{conversation.id}\0{row.id}")
 
 
 def settled(old: Used, new: Used) -> Used:
@@ -197,7 +197,6 @@ def settled(old: Used, new: Used) -> Used:
     return counts._replace(
         conversation=place.conversation,
         message=counts.message if old.conversation == new.conversation else place.message,
-        at=place.at,
         at_ms=place.at_ms,
         model=counts.model or place.model,
     )

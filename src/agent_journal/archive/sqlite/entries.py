@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.rows import Blocks, conversation_of, entry_of, memory_of
+from agent_journal.archive.bodies import Blocks, entry_of, whole
+from agent_journal.archive.rows import conversation_of, memory_of
 from agent_journal.archive.sqlite.connection import Base
 from agent_journal.errors import DamagedArchive
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from agent_journal.archive.rows import Block, Row
+    from agent_journal.archive.bodies import Block
+    from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation, Event, Link, Memory, Message
 
 _INSERT = (
@@ -28,7 +30,7 @@ _INSERT = (
     "copy_hash, copy_of, block, start, size, given_by) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-PLACE = "key, text, block, start, size"
+PLACE = "key, text, block, start, size, id, parent_id, role, name, at, model"
 # What values of another type or size than were written lead to.
 BAD_VALUES = (TypeError, ValueError, AttributeError, OverflowError, MemoryError, StopIteration, RuntimeError)
 
@@ -83,7 +85,7 @@ class Entries(Base):
                 places[index] = (original.block, original.start, original.size)
             else:
                 own.append(index)
-        packed = self._blocks.packed(rows[index].body for index in own)
+        packed = self._blocks.packed(rows[index].stored for index in own)
         places.update(zip(own, self._put_blocks(packed), strict=True))
         return [places[index] for index in range(len(rows))]
 
@@ -102,8 +104,8 @@ class Entries(Base):
     def _with_bodies(self, rows: list[Row], blocks: Sequence[Block]) -> list[Row]:
         if not blocks:
             return rows
-        bodies = self._blocks.bodies(blocks)
-        return [row._replace(body=body) for row, body in zip(rows, bodies, strict=True)]
+        pairs = zip(rows, self._blocks.bodies(blocks), strict=True)
+        return [row.with_stored(body) for row, body in pairs]
 
     def _drop_calls(self, conversation: int, keys: Sequence[int]) -> None:
         self._many(
@@ -143,12 +145,12 @@ class Entries(Base):
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
         held, data = 0, b""
-        for key, text, block, start, size in list(rows):
+        for key, text, block, start, size, *columns in list(rows):
             if block != held:
                 data = self._block(block)
                 held = block
             with self._telling_damage():
-                entry = entry_of(data[start : start + size], text)
+                entry = entry_of(whole(data[start : start + size], columns), text)
             yield key, entry
 
     def _block(self, key: int) -> bytes:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
+from agent_journal.archive.rows import HASH_BYTES, number_of
 from agent_journal.counts import COUNTS, DEAREST, MOST
+
+if TYPE_CHECKING:
+    import apsw
 
 # Sizes of prompts, in tokens, above which some vendor has another price (as of November 2026).
 SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
@@ -268,5 +274,50 @@ MIGRATIONS = (
     DELETE FROM usage_sums;
     INSERT INTO usage_sums {SUMS.format("1")};
     """,
+    # What is counted once was named by texts that took more room than what was counted; hashes were longer
+    # than is needed to tell versions of one entry apart.
+    f"""
+    ALTER TABLE usage RENAME TO usage_before;
+    CREATE TABLE usage (
+      name INTEGER NOT NULL UNIQUE,
+      conversation INTEGER NOT NULL,
+      message INTEGER NOT NULL,
+      model TEXT,
+      input INTEGER,
+      output INTEGER,
+      cache_read INTEGER,
+      cache_write INTEGER,
+      cache_write_5m INTEGER,
+      cache_write_1h INTEGER,
+      reasoning INTEGER,
+      total INTEGER,
+      cost_usd REAL,
+      estimated INTEGER NOT NULL,
+      at_ms INTEGER,
+      counted_ms INTEGER,
+      refused INTEGER NOT NULL
+    );
+    INSERT INTO usage
+      SELECT usage_name(source, key), conversation, message, model, input, output, cache_read, cache_write,
+        cache_write_5m, cache_write_1h, reasoning, total, cost_usd, estimated, at_ms, counted_ms, refused
+      FROM usage_before ORDER BY conversation, message;
+    DROP TABLE usage_before;
+    CREATE INDEX usage_by_message ON usage (conversation, message);
+    UPDATE timeline SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
+    UPDATE conversations SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
+    UPDATE memories SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
+    """,
 )
 VERSION = len(MIGRATIONS)
+
+
+def usage_name(source: str, key: str) -> int:
+    """What the usage table calls something that a source counts once under a key."""
+    return number_of(f"{source}\0{key}")
+
+
+def bring_up(connection: apsw.Connection, version: int) -> None:
+    """Make tables of a version, 0 if there are none, those of this one."""
+    connection.create_scalar_function("usage_name", cast("Any", usage_name), 2, deterministic=True)
+    for statements in MIGRATIONS[version:]:
+        connection.execute(statements)

@@ -1,0 +1,54 @@
+"""Databases as older versions made them, with rows of a store of today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from agent_journal.archive.sqlite import SqliteStore
+from agent_journal.archive.sqlite.connection import created
+from agent_journal.archive.sqlite.schema import MIGRATIONS
+from agent_journal.model import Message
+
+_HASH_BYTES = 16  # before version 5; what is cut off of them is not known any more
+
+
+def as_of_version(new: SqliteStore, path: Path, version: int) -> None:
+    """A database with the tables of an older version, and what fits into them."""
+    created(path)
+    old = apsw.Connection(str(path))
+    with old:
+        for statements in MIGRATIONS[:version]:
+            old.execute(statements)
+        old.pragma("user_version", version)
+    for (table,) in list(old.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")):
+        columns = [row[1] for row in old.execute(f"PRAGMA table_info({table})")]
+        rows = dict.fromkeys(
+            tuple(row[column] for column in columns) for row in _older_rows(new, table, columns)
+        )
+        named, places = ", ".join(columns), ", ".join("?" * len(columns))
+        old.executemany(f"INSERT INTO {table} ({named}) VALUES ({places})", rows)  # noqa: S608 (our names)
+    old.close()
+
+
+def _older_rows(new: SqliteStore, table: str, columns: list[str]) -> list[dict[str, Any]]:
+    """Rows of a table with what older ones had."""
+    names = [row[1] for row in new._rows(f"PRAGMA table_info({table})")]
+    rows = [dict(zip(names, row, strict=True)) for row in new._rows(f"SELECT * FROM {table}")]  # noqa: S608
+    for row in rows:
+        if "hash" in columns and table != "blobs":
+            row["hash"] = row["hash"].ljust(_HASH_BYTES, b"\0")
+        if table == "usage" and "key" in columns:
+            row.update(_named(new, row["conversation"], row["message"]))
+    return rows
+
+
+def _named(new: SqliteStore, conversation: int, message: int) -> dict[str, Any]:
+    """What older versions knew a message's usage by."""
+    entry, holder = new._entry(message), new._detail(conversation)
+    assert isinstance(entry, Message)
+    assert entry.usage is not None
+    key = entry.usage.key or f"{holder.id}\0{entry.id}"
+    return {"source": holder.source, "key": key, "at": entry.at}
