@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import array
 import json
 import os
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from agent_journal.archive import worker
+from agent_journal.archive import encoded, worker
 from agent_journal.archive.found import Found, Result, stat_of
 from agent_journal.archive.importing import Importer
 from tests.archive.journals import NOW, everything, imported, journal
 
 
-def history(folder: Path, number: int) -> Found:
+def history(folder: Path, number: int, times: int = 1) -> Found:
     name = f"{number:08}-0000-4000-8000-000000000000"
     lines = [
         {
@@ -26,7 +30,7 @@ def history(folder: Path, number: int) -> Found:
             "sessionId": name,
             "timestamp": f"2026-03-01T10:00:{line:02}Z",
             "cwd": "/work",
-            "message": {"role": "user", "content": f"question {number}.{line}"},
+            "message": {"role": "user", "content": " ".join([f"question {number}.{line}"] * times)},
         }
         for line in range(5)
     ]
@@ -84,3 +88,41 @@ def test_bytes_that_several_files_have_come_once(tmp_path: Path) -> None:
 
 def _ignore(_: object) -> None:
     """What is told here is not asked for."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="there is no such signal")
+def test_an_answer_is_whole_although_the_process_was_stopped(tmp_path: Path) -> None:
+    """Whoever is stopped while a pipe is full goes on with what the pipe did not take."""
+    request = worker._Request(NOW, history(tmp_path, 1, times=10_000))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", worker.__name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    with process:
+        worker._send(process.stdin, encoded.encode(request))
+        worker._end(process.stdin)
+        _wait_until_full(process.stdout)
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGCONT)
+        answer = worker._received(process.stdout)
+
+    assert answer is not None
+    prepared = worker._ANSWER.decode(answer)
+    assert prepared is not None
+    ((_, rows, _),) = prepared.items
+    assert [" ".join([f"question 1.{line}"] * 10_000) for line in range(5)] == [row.text for row in rows]
+
+
+def _wait_until_full(pipe: IO[bytes] | None) -> None:
+    """Wait until nothing more fits into a pipe."""
+    import fcntl  # noqa: PLC0415 (Windows has none)
+    import termios  # noqa: PLC0415
+
+    assert pipe is not None
+    held, before = array.array("i", [0]), -1
+    while held[0] != before or not before:
+        before = held[0]
+        time.sleep(0.2)
+        fcntl.ioctl(pipe.fileno(), termios.FIONREAD, held)

@@ -291,3 +291,26 @@ def test_on_a_terminal_names_are_shown_and_not_obeyed() -> None:
 
     assert 2 == done.returncode
     assert b"aj: no verb is called '\\x1b]0;title\\x07\\u202e'; 'aj --help' lists them\r\n" == seen
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no size of a file can be limited")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str) -> None:
+    """Python's stream without a buffer says how much was written, and nobody listens."""
+    line = {
+        "type": "user", "uuid": "u", "sessionId": "s", "timestamp": "2026-03-01T10:00:00Z",
+        "message": {"role": "user", "content": "some words " * 9_000},
+    }  # fmt: skip
+    (tmp_path / "s.jsonl").write_text(json.dumps(line) + "\n")
+    shell = (
+        f'ulimit -f 16; exec "{sys.executable}" -m agent_journal convert s.jsonl -f claude-code -t text > out'
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"trap '' XFSZ; {shell}"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+
+    assert (1, b"aj: cannot read or write: file too large\n") == (done.returncode, done.stderr)

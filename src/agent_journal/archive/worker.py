@@ -184,8 +184,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when it is over
     gc.disable()  # what is decoded has no cycles
     sent: set[bytes] = set()
-    while (request := _received(sys.stdin.buffer)) is not None:
-        _send(sys.stdout.buffer, _answer(_REQUEST.decode(request), sent))
+    # Python's own stream may be without a buffer, and then writes only a part if the process is stopped.
+    with open(sys.stdout.fileno(), "wb", closefd=False) as answers:
+        while (request := _received(sys.stdin.buffer)) is not None:
+            _send(answers, _answer(_REQUEST.decode(request), sent))
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def _outcome(verb: str, arguments: list[str]) -> int:
     except BrokenPipeError:
         return 0  # whoever read our output has seen enough
     except (MemoryError, OSError) as error:
-        say(f"aj: {type(error).__name__}: {error}")
+        say(f"aj: {_of_the_machine(error)}")
         return FAILED
     except Exception as error:  # the last resort: a mistake of ours, told in one line
         if os.environ.get("AJ_DEBUG"):
@@ -68,6 +68,13 @@ def _outcome(verb: str, arguments: list[str]) -> int:
         )
         return FAILED
     return result if isinstance(result, int) else 0
+
+
+def _of_the_machine(error: MemoryError | OSError) -> str:
+    """What the machine could not do."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    return f"{error.filename or 'cannot read or write'}: {(error.strerror or str(error)).lower()}"
 
 
 def _place_of(error: Exception) -> str:

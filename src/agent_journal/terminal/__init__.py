@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import RawIOBase
 
 from agent_journal.visible import one_line, safe
 
@@ -228,6 +229,16 @@ def progress(total: int | None = None, unit: str = "") -> ProgressLine:
 
 
 def prepare() -> None:
+    """Let standard streams be such that nothing written to them is lost unnoticed."""
+    _open_closed()
+    if isinstance(sys.stdout.buffer, RawIOBase):  # as PYTHONUNBUFFERED has it
+        # What a full disk, or a pipe of a process that was stopped, takes only in part is not written again.
+        sys.stdout = open(  # noqa: SIM115
+            sys.stdout.fileno(), "w", 1, sys.stdout.encoding, sys.stdout.errors, "\n", closefd=False
+        )
+
+
+def _open_closed() -> None:
     """Give standard streams that were closed before the start something to fail at.
 
     Otherwise the next file that is opened would take their place, and be written into.
