@@ -302,11 +302,9 @@ def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str)
         "message": {"role": "user", "content": "some words " * 9_000},
     }  # fmt: skip
     (tmp_path / "s.jsonl").write_text(json.dumps(line) + "\n")
-    shell = (
-        f'ulimit -f 16; exec "{sys.executable}" -m agent_journal convert s.jsonl -f claude-code -t text > out'
-    )
+    command = f'"{sys.executable}" -m agent_journal convert s.jsonl -f claude-code -t text > out'
     done = subprocess.run(
-        ["bash", "-c", f"trap '' XFSZ; {shell}"],
+        ["bash", "-c", f"trap '' XFSZ; ulimit -f 16; {command}"],  # noqa: S607
         cwd=tmp_path,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         stderr=subprocess.PIPE,
