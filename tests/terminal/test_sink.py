@@ -306,7 +306,7 @@ def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str)
     done = subprocess.run(
         ["bash", "-c", f"trap '' XFSZ; ulimit -f 16; {command}"],  # noqa: S607
         cwd=tmp_path,
-        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"},
         stderr=subprocess.PIPE,
         check=False,
     )
