@@ -138,6 +138,7 @@ class Blocks:
         packing = Packing()
         self.small = packing.packed
         self.unpacked = packing.unpacked
+        self.begun = packing.begun
 
     def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
         """Blocks with all bodies, in their order."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import zstandard
+
 _LEVEL = 3
 
 
@@ -26,7 +28,17 @@ class Packing:
             # A damaged frame may claim any size: so much memory is not asked for.
             if size is not None and zstandard.frame_content_size(packed) != size:
                 raise ValueError("it has another size")
-            return self._decompress(packed)
+            return self._decompressor.decompress(packed)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+
+    def begun(self, packed: bytes, size: int) -> bytes:
+        """So many of the first bytes as they were, or all if there are fewer; what follows is not read."""
+        import zstandard  # noqa: PLC0415
+
+        try:
+            with self._decompressor.stream_reader(packed) as stream:
+                return stream.read(size)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
 
@@ -37,7 +49,7 @@ class Packing:
         return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
     @cached_property
-    def _decompress(self) -> Callable[[bytes], bytes]:
+    def _decompressor(self) -> zstandard.ZstdDecompressor:
         import zstandard  # noqa: PLC0415
 
-        return zstandard.ZstdDecompressor().decompress
+        return zstandard.ZstdDecompressor()

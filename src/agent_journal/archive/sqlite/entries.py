@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -144,19 +145,24 @@ class Entries(Base):
         return next(self._decoded(rows))[1]
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
-        held, data = 0, b""
-        for key, text, block, start, size, *columns in list(rows):
-            if block != held:
-                data = self._block(block)
-                held = block
-            with self._telling_damage():
-                entry = entry_of(whole(data[start : start + size], columns), text)
-            yield key, entry
+        for block, group in groupby(list(rows), itemgetter(2)):
+            lying = list(group)
+            data = self._block(block, upto=self._end_of(lying))
+            for key, text, _, start, size, *columns in lying:
+                with self._telling_damage():
+                    entry = entry_of(whole(data[start : start + size], columns), text)
+                yield key, entry
 
-    def _block(self, key: int) -> bytes:
+    def _end_of(self, rows: Iterable[tuple[Any, ...]]) -> int:
+        """Where the last of some entries ends in its block."""
+        with self._telling_damage():
+            end: int = max(start + size for _, _, _, start, size, *_ in rows)
+            return end
+
+    def _block(self, key: int, upto: int | None = None) -> bytes:
         data = self._value("SELECT data FROM blocks WHERE key = ?", key)
         with self._telling_damage():
-            return self._blocks.unpacked(data)
+            return self._blocks.unpacked(data) if upto is None else self._blocks.begun(data, upto)
 
     @contextmanager
     def _telling_damage(self) -> Iterator[None]:
