@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -192,6 +193,29 @@ def told_to_end(lab: Lab, rounds: int, chance: Random) -> Figures:
     lab.good("sync")
     holds(lab, sessions.truth)
     return {"hits": hits, "slowest": f"{slowest:.2f} s"}
+
+
+@drill(rounds=50, few=2)
+def stopped(lab: Lab, rounds: int, chance: Random) -> Figures:
+    """Ctrl-Z and `fg`, again and again while it reads and writes: it goes on as if nothing had been."""
+    sessions = Sessions(lab.projects, output=3_000)
+    for number in range(40):
+        sessions.grow(number, 100)
+    stops = 0
+    for turn in range(rounds):
+        lab.wipe()
+        unbuffered = {"PYTHONUNBUFFERED": "1"} if turn % 2 else {}
+        syncing = lab.start("sync", limits=os.setsid, environ=unbuffered)
+        while syncing.poll() is None:
+            time.sleep(chance.uniform(0.0, 0.02))
+            with suppress(ProcessLookupError):
+                os.killpg(syncing.pid, signal.SIGSTOP)
+                os.killpg(syncing.pid, signal.SIGCONT)
+                stops += 1
+        _, err = syncing.communicate()
+        assert syncing.returncode == 0, err.decode()
+        holds(lab, sessions.truth)
+    return {"stops": stops}
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes]) -> None:
