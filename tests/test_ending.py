@@ -69,3 +69,19 @@ def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: 
 
     assert not running.is_alive()
     assert before == threading.active_count()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that somebody is in cannot be removed there")
+@pytest.mark.parametrize("verb", ["sync", "doctor"])
+def test_a_folder_that_is_gone_while_one_is_in_it(tmp_path: Path, verb: str) -> None:
+    shell = f'mkdir gone && cd gone && rmdir ../gone && exec "{sys.executable}" -m agent_journal {verb}'
+    done = subprocess.run(
+        ["bash", "-c", shell],  # noqa: S607
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path), "AJ_HOME": str(tmp_path / "journal")},
+        capture_output=True,
+        check=False,
+        timeout=25,
+    )
+
+    assert 0 == done.returncode, done.stderr.decode()

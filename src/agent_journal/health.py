@@ -50,7 +50,7 @@ class Finding(msgspec.Struct, kw_only=True):
     data: dict[str, Any] = {}
 
 
-def findings(home: Path, environ: Mapping[str, str], here: str, now_ns: int) -> Iterator[Finding]:
+def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: int) -> Iterator[Finding]:
     """Everything that was looked at, in the order in which a person wants to know it."""
     try:
         config = load(home, environ)

@@ -57,7 +57,7 @@ class Survey(msgspec.Struct):
         return sum(each.new_bytes for each in self.by_source.values())
 
 
-def taken(config: Config, environ: Mapping[str, str], here: str, kept: Archive | None) -> Survey:
+def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Archive | None) -> Survey:
     """A look at every home; without a journal everything is new."""
     infos = [reader.INFO for reader in readers.discover().values()]
     note = Notes()

@@ -168,7 +168,7 @@ class Watcher:
 
     def _found(self, kept: Archive) -> Iterator[Found]:
         self._projects = projects_of(kept)
-        here = os.getcwd()  # noqa: PTH109
+        here = homes.here()
         for found in located(
             self._config, self._infos, os.environ, here, projects=self._projects, note=Notes()
         ):
@@ -198,7 +198,7 @@ class Watcher:
 
     def _watch_roots(self) -> None:
         """Watch the folders that there are now."""
-        here = os.getcwd()  # noqa: PTH109
+        here = homes.here()
         roots = homes.roots(self._config, self._infos, os.environ, here, projects=self._projects)
         if self._is_scanning or roots == self._watched:
             return

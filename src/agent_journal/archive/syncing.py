@@ -40,7 +40,7 @@ def located(
     config: Config,
     infos: Iterable[ReaderInfo],
     environ: Mapping[str, str],
-    here: str,
+    here: str | None,
     *,
     projects: Iterable[str],
     note: Notes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, config, health
+from agent_journal import archive, config, health, homes
 from agent_journal.amounts import count
 from agent_journal.cli._run import FAILED
 from agent_journal.terminal import show, show_json
@@ -30,7 +30,7 @@ def command(*, adopt: bool, as_json: bool) -> int:
         archive.open_to_write(config.home_of(os.environ), make=False, adopt=True).close()
     wrong = 0
     topic = ""
-    for finding in health.findings(config.home_of(os.environ), os.environ, os.getcwd(), time.time_ns()):  # noqa: PTH109
+    for finding in health.findings(config.home_of(os.environ), os.environ, homes.here(), time.time_ns()):
         wrong += bool(finding.act)
         if as_json:
             show_json(_as_data(finding))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, readers, survey
+from agent_journal import archive, homes, readers, survey
 from agent_journal.amounts import count, size
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import out, show
@@ -39,7 +39,7 @@ _FOUND = (
 def command() -> None:
     """Tell what is archived, what is new on disk, and what to try next."""
     config = settings()
-    here = os.getcwd()  # noqa: PTH109
+    here = homes.here()
     if not archive.exists(config.home):
         _without_journal(survey.taken(config, os.environ, here, None))
         return
@@ -64,7 +64,7 @@ def _without_journal(seen: Survey) -> None:
     if found:
         files, bytes_ = sum(each.files for each in found), sum(each.bytes for each in found)
         told = f"{count(files, 'history', 'histories')} ({size(bytes_)})"
-        show(f"There is no journal yet. On this machine there are {told}:")
+        show(f"There is no journal yet. Found on this machine: {told}")
         show("")
         rows = ((each.title, f"{each.files:,}", size(each.bytes), ", ".join(each.homes)) for each in found)
         show_table(out(), _FOUND, rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import journal, readers
+from agent_journal import homes, journal, readers
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
@@ -49,5 +49,5 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
 def found(config: Config, kept: Archive, names: Sequence[str], note: Notes) -> Iterator[Found]:
     """Every file and folder where histories lie; of these sources only, if any are named."""
     infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
-    here = os.getcwd()  # noqa: PTH109
+    here = homes.here()
     return located(config, infos, os.environ, here, projects=projects_of(kept), note=note)

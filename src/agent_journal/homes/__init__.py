@@ -43,11 +43,19 @@ def homes_of(config: Config, info: ReaderInfo) -> list[Home]:
     return [Home(info, text) for text in dict.fromkeys([*info.homes, *moved, *info.in_projects])]
 
 
+def here() -> str | None:
+    """The folder that a person is in; None if it is no longer there."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
 def units(
     config: Config,
     infos: Iterable[ReaderInfo],
     environ: Mapping[str, str],
-    here: str,
+    here: str | None,
     *,
     note: Notes,
     projects: Iterable[str] = (),
@@ -77,7 +85,7 @@ def roots(
     config: Config,
     infos: Iterable[ReaderInfo],
     environ: Mapping[str, str],
-    here: str,
+    here: str | None,
     *,
     projects: Iterable[str] = (),
 ) -> Roots:
@@ -114,11 +122,17 @@ class _Folders:
     """Where patterns begin."""
 
     def __init__(
-        self, config: Config, environ: Mapping[str, str], here: str, projects: Iterable[str], note: Notes
+        self,
+        config: Config,
+        environ: Mapping[str, str],
+        here: str | None,
+        projects: Iterable[str],
+        note: Notes,
     ) -> None:
         self._environ = environ
         self._note = note
-        named = dict.fromkeys([os.path.abspath(here), *filter(_may_be_looked_at, projects)])
+        near = [] if here is None else [os.path.abspath(here)]
+        named = dict.fromkeys([*near, *filter(_may_be_looked_at, projects)])
         self._projects = [globs.literal(path) for path in named]
         roots = (globs.parsed(text, environ) for text in config.storage.roots)
         self._roots = [root for root in roots if root is not None and root.anchor]
