@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from agent_journal import tree
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
 
 _WORD = re.compile(r"[^\W_]{2,24}")
+_SHORTEST, _LONGEST = 2, 24
+# Blanks for all that is no letter and no digit.
+_ASCII_WORDS = {code: " " for code in range(128) if not chr(code).isalnum()}
 # What was said first tells most; a word that is found at most of the places tells nothing.
 _MOST_WORDS, _MOST_CHARACTERS = 1500, 60_000
 
@@ -24,14 +28,14 @@ class Words:
 
     def __init__(self) -> None:
         self._pages: list[str] = []
-        self._places: dict[str, array[int]] = {}
+        self._places: defaultdict[str, array[int]] = defaultdict(lambda: array("l"))
 
     def add(self, name: str, item: Item) -> None:
         """Take the words that people and models said on a page."""
         number = len(self._pages)
         self._pages.append(name)
         for word in _first(_said(item)):
-            self._places.setdefault(word, array("l")).append(number)
+            self._places[word].append(number)
 
     def told(self) -> dict[str, object]:
         """Everything, as the script of the index reads it: for each word the steps from page to page."""
@@ -51,16 +55,25 @@ def _said(item: Item) -> Iterator[str]:
                 yield tree.plain_text(message)
 
 
-def _first(texts: Iterable[str]) -> dict[str, None]:
+def _first(texts: Iterable[str]) -> set[str]:
     """The first different words of texts, and no more than an index can bear."""
-    found: dict[str, None] = {}
+    found: set[str] = set()
     left = _MOST_CHARACTERS
     for text in texts:
-        found.update(dict.fromkeys(_WORD.findall(text[:left].lower())))
+        found.update(_words(text[:left].lower()))
         left -= len(text)
         if left <= 0 or len(found) >= _MOST_WORDS:
             break
     return found
+
+
+def _words(text: str) -> Iterable[str]:
+    """The words of a text; of one that is too long, its pieces."""
+    if not text.isascii():
+        return _WORD.findall(text)
+    words = set(text.translate(_ASCII_WORDS).split())
+    odd = {word for word in words if not _SHORTEST <= len(word) <= _LONGEST}
+    return (words - odd).union(*map(_WORD.findall, odd))
 
 
 def _steps(places: array[int]) -> str:
