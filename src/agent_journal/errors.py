@@ -110,6 +110,13 @@ class UnusableArchive(AgentJournalError):
         super().__init__(f"cannot use the journal {where}: {reason}")
 
 
+class OlderArchive(UnusableArchive):
+    """An older version wrote the journal, and nobody has brought it up yet."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(where, "its tables are of an older version; 'aj sync' brings them up")
+
+
 class NoSuchConversation(AgentJournalError):
     """No conversation, or more than one, is called so."""
 

@@ -87,7 +87,7 @@ def _opened(home: Path) -> tuple[Archive | None, Finding | None]:
         says = f"there is none in {home} yet"
         return None, Finding(topic="journal", says=f"{says}; 'aj sync' makes it, 'aj demo' shows one")
     try:
-        return archive.open_to_read(home), None
+        return archive.open_as_it_is(home), None
     except AgentJournalError as error:
         return None, Finding(topic="journal", says=str(error), act="see docs/archive.md, 'When it breaks'")
 

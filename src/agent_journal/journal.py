@@ -271,9 +271,9 @@ def _bytes_in(path: Path) -> int:
 class Journal(Closing):
     """A journal that is read; others may be writing to it. Close it, or use it in a `with`."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, bringing_up: Callable[[], None] | None = None) -> None:
         self._config = config
-        self._archive = archive.open_to_read(config.home)
+        self._archive = archive.open_to_read(config.home, bringing_up)
         self._searching: Searching | None = None
         self._media: KeptMedia | None = None
 

@@ -16,15 +16,16 @@ from msgspec.structs import replace
 
 from agent_journal import indexing
 from agent_journal import journal as journals
-from agent_journal.archive import DATABASE, Archive, open_to_read
+from agent_journal.archive import DATABASE, LOCK, Archive, open_to_read
 from agent_journal.archive.found import Found, stat_of
+from agent_journal.archive.lock import Lock
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite import SqliteStore, connection, open_store, schema
 from agent_journal.archive.sqlite.schema import MIGRATIONS, VERSION
 from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
 from agent_journal.config import load
-from agent_journal.errors import UnusableArchive
+from agent_journal.errors import OlderArchive, UnusableArchive
 from agent_journal.model import Conversation, Memory, Message, ToolCall, ToolResult, Usage
 from agent_journal.readers import claude_code
 from tests.archive.journals import (
@@ -420,3 +421,27 @@ def test_a_migration_that_breaks_off_changes_nothing(tmp_path: Path, monkeypatch
     assert ["alone", "shared"] == [each.id for each in everything(store)]
     assert [] == list(store.problems())
     store.close()
+
+
+def test_an_older_journal_is_brought_up_by_whoever_reads_it(tmp_path: Path) -> None:
+    _of_version_one(tmp_path / DATABASE)
+    told: list[None] = []
+    with open_to_read(tmp_path, lambda: told.append(None)) as archive:
+        assert ["alone", "shared"] == [each.id for each in everything(archive.store)]
+    with open_to_read(tmp_path, lambda: told.append(None)) as archive:
+        assert [] == list(archive.store.problems())
+
+    assert [None] == told
+
+
+def test_it_is_left_alone_while_another_writes(tmp_path: Path) -> None:
+    """What writes may be of the older version."""
+    _of_version_one(tmp_path / DATABASE)
+    lock = Lock(tmp_path / LOCK)
+    lock.acquire(0, None)
+    with pytest.raises(OlderArchive, match="'aj sync' brings them up"):
+        open_to_read(tmp_path)
+    lock.release()
+
+    with closing(apsw.Connection(str(tmp_path / DATABASE))) as database:
+        assert 1 == database.pragma("user_version")

@@ -9,7 +9,7 @@ from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import open_store
 from agent_journal.archive.vault import Vault
 from agent_journal.closing import Closing
-from agent_journal.errors import NoSuchConversation, UnusableArchive
+from agent_journal.errors import AgentJournalError, NoSuchConversation, OlderArchive, UnusableArchive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,10 +50,27 @@ def exists(home: Path) -> bool:
     return (home / DATABASE).exists()
 
 
-def open_to_read(home: Path) -> Archive:
-    """The archive of a journal, which others may be writing to."""
+def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> Archive:
+    """The archive of a journal, which others may be writing to.
+
+    If an older version wrote it, its tables become those of this one first, which may take long and is told.
+    """
     if not exists(home):
         raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
+    try:
+        return open_as_it_is(home)
+    except OlderArchive as older:
+        if bringing_up is not None:
+            bringing_up()
+        try:
+            open_to_write(home, wait=0).close()
+        except AgentJournalError as error:
+            raise older from error
+    return open_as_it_is(home)
+
+
+def open_as_it_is(home: Path) -> Archive:
+    """The same, but one of an older version is refused."""
     return Archive(home, open_store(home / DATABASE, for_writing=False), None)
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _AHEAD_BYTES = 8 << 20
 # A larger one is read by the first process, which need not hold all of it.
 LARGEST = 32 << 20
+_ANSWERS_TO = 1  # standard output
 
 
 class Prepared(msgspec.Struct, array_like=True):
@@ -185,7 +186,7 @@ def main() -> None:
     gc.disable()  # what is decoded has no cycles
     sent: set[bytes] = set()
     # Python's own stream may be without a buffer, and then writes only a part if the process is stopped.
-    with open(sys.stdout.fileno(), "wb", closefd=False) as answers:
+    with open(_ANSWERS_TO, "wb", closefd=False) as answers:
         while (request := _received(sys.stdin.buffer)) is not None:
             _send(answers, _answer(_REQUEST.decode(request), sent))
 

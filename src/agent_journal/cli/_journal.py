@@ -20,7 +20,7 @@ def settings() -> Config:
 
 def reading() -> Archive:
     """The archive, to be read."""
-    return archive.open_to_read(config.home_of(os.environ))
+    return archive.open_to_read(config.home_of(os.environ), bringing_up)
 
 
 def embed_later(settled: Config) -> None:
@@ -29,6 +29,11 @@ def embed_later(settled: Config) -> None:
 
     if embed_in_background(settled):
         say("aj: search by meaning is being prepared in the background; 'aj status' tells how far it is")
+
+
+def bringing_up() -> None:
+    """Tell that a journal of an older version is brought up."""
+    say("aj: an older version wrote the journal; it is brought up to this one, once, which may take a while")
 
 
 def waiting(who: str) -> None:

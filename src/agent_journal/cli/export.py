@@ -10,7 +10,7 @@ import click
 from agent_journal import exporting, output, tree, writers
 from agent_journal.amounts import count
 from agent_journal.cli._filters import filters, wanted
-from agent_journal.cli._journal import settings
+from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli.convert import named_parts
@@ -125,7 +125,7 @@ def command(
         exact=writer.INFO.is_native,
         media=writer.INFO.layout == "pages" and images != "none",
     )
-    with Journal(settled) as journal:
+    with Journal(settled, bringing_up) as journal:
         chosen = _chosen(journal, names, query, asked, limit, everything=everything)
         if not everything and (subagents if subagents is not None else _is_several(path) or not names):
             chosen = exporting.with_subagents(journal, chosen)

@@ -10,7 +10,7 @@ import click
 
 from agent_journal import journal as journals
 from agent_journal.cli._filters import date_in_seconds
-from agent_journal.cli._journal import settings
+from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.moments import age, short
@@ -113,7 +113,7 @@ def command(
         raise click.UsageError("say what to look for: words, or an option such as --project")
     config = settings()
     around = context if context is not None else config.search.default_context if as_json else 0
-    with journals.Journal(config) as journal:
+    with journals.Journal(config, bringing_up) as journal:
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
         answer = journal.search(query, limit or config.search.max_results, offset, around, mode=mode)

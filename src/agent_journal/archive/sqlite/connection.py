@@ -11,7 +11,7 @@ import msgspec
 
 from agent_journal.archive.machine import leave_mark
 from agent_journal.archive.sqlite.schema import VERSION, bring_up
-from agent_journal.errors import CannotWrite, DamagedArchive, UnusableArchive
+from agent_journal.errors import CannotWrite, DamagedArchive, OlderArchive, UnusableArchive
 from agent_journal.files import sync_folder
 
 if TYPE_CHECKING:
@@ -131,9 +131,7 @@ def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
     connection.pragma("temp_store", "memory")
     if not for_writing:
         if connection.pragma("user_version") != VERSION:
-            raise UnusableArchive(
-                connection.filename, "its tables are of an older version; 'aj sync' brings them up"
-            )
+            raise OlderArchive(connection.filename)
         return
     connection.pragma("journal_mode", "wal")
     # A process that dies loses nothing. A power cut may lose the last seconds of an import, whole
