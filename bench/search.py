@@ -24,11 +24,13 @@ import apsw
 from agent_journal import config as configs
 from agent_journal.archive import open_to_read
 from agent_journal.journal import Journal
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from agent_journal.search.entry import Entry
 
 LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
 GROWTH, TIMES = 2.0, 10

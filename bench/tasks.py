@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agent_journal.model import Item, Part, Role
-    from agent_journal.search.lexical import Entry, Index
+    from agent_journal.search.entry import Entry
+    from agent_journal.search.lexical import Index
 
 _BLOCK = 1 << 20
 # The first pass pays for memory that the process does not have yet.
@@ -286,7 +287,7 @@ def index_plain(path: Path) -> dict[str, Any]:
 def _entries(path: Path) -> Iterator[Entry]:
     """What there is to index."""
     from agent_journal import Conversation, Message, read  # noqa: PLC0415
-    from agent_journal.search.lexical import Entry  # noqa: PLC0415
+    from agent_journal.search.entry import Entry  # noqa: PLC0415
 
     keys = count(1)
     chats = (item for item in read(path) if isinstance(item, Conversation))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Change, Indexed
     from agent_journal.config import Config
-    from agent_journal.search.lexical import Entry, Index
+    from agent_journal.search.entry import Entry
+    from agent_journal.search.lexical import Index
 
 
 class Indexer:

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from agent_journal.errors import IndexDamaged
+from agent_journal.search.entry import Entry
 from agent_journal.search.folder import discard
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
 pytestmark = pytest.mark.drill
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.drill
 WRITER = textwrap.dedent("""
     import itertools, sys
     from pathlib import Path
-    from agent_journal.search import lexical
+    from agent_journal.search import entry, lexical
 
     lexical._AHEAD_CHARACTERS = 4_000  # so that much is written before it is counted
     index = lexical.Index.open(Path(sys.argv[1]), threads=int(sys.argv[2]))
@@ -31,7 +32,7 @@ WRITER = textwrap.dedent("""
     print("ready", index.upto, flush=True)
     for first in itertools.count(start, 25):
         keys = range(first, first + 25)
-        index.add(lexical.Entry(k, 1, "", "", "", "", k, f"word number{k} and more words") for k in keys)
+        index.add(entry.Entry(k, 1, "", "", "", "", k, f"word number{k} and more words") for k in keys)
         index.commit(keys[-1])
         print("committed", keys[-1], flush=True)
 """)
@@ -221,7 +222,8 @@ FULL = textwrap.dedent("""
     import resource, signal, sys
     from pathlib import Path
     from agent_journal.errors import CannotWrite
-    from agent_journal.search.lexical import Entry, Index
+    from agent_journal.search.entry import Entry
+    from agent_journal.search.lexical import Index
 
     index = Index.open(Path(sys.argv[1]))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

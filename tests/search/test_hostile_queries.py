@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.entry import Entry
+from agent_journal.search.lexical import Index
 from agent_journal.search.marking import Marker
 from agent_journal.search.query import Filters, Query, Term, parse
 from agent_journal.search.scanning import Scan

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.search import hybrid
+from agent_journal.search.entry import Entry
 from agent_journal.search.hybrid import Hybrid, fused, in_turn, is_literal
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.lexical import Index
 from agent_journal.search.meaning import static, vectors
 from agent_journal.search.meaning.models import of_length_one
 from agent_journal.search.meaning.ranker import Meaning

@@ -12,8 +12,9 @@ import pytest
 
 from agent_journal.errors import IndexDamaged, IndexInUse
 from agent_journal.search import reach
+from agent_journal.search.entry import Entry
 from agent_journal.search.folder import discard
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.lexical import Index
 from agent_journal.search.query import Filters, Query, parse
 
 NONE = Filters()

@@ -57,6 +57,10 @@ def test_words_are_marked(query: str, expected: str) -> None:
         ("привет", "[Привет], мир"),
         ("std::vector", "a [std::vector]<int>"),
         ("東京駅", "私は[東京]大学に行きました"),
+        ("aether", "the [Æther], [Aether]"),
+        ("str*", "der [Str]aße, die [STR]ASSE"),
+        ("stras*", "der [Straß]e"),
+        ("a e stras", "Æ and Straße, æsir"),
     ],
 )
 def test_what_is_written_otherwise_is_marked(query: str, expected: str) -> None:

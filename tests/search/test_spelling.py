@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_journal.search.lexical import Entry, Index
+from agent_journal.search.entry import Entry
+from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
 TEXTS = [

@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import os
 import time
-import zlib
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from agent_journal.closing import Closing
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
-from agent_journal.search import reach
+from agent_journal.search import faults, reach
+from agent_journal.search.entry import fields_of, schema
 from agent_journal.search.folder import LAYOUT, About, about, discard, say
-from agent_journal.search.query import FACTS, fact
 from agent_journal.search.ranking import NO_WORDS, Ranked, Ranking
-from agent_journal.search.reach import Day
-from agent_journal.search.words import prepared
+from agent_journal.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,53 +28,23 @@ if TYPE_CHECKING:
 
     import tantivy
 
+    from agent_journal.search.entry import Entry
     from agent_journal.search.matching import Matcher, Sought
     from agent_journal.search.query import Query
     from agent_journal.search.spelling import Correction
 
-_VALUES = ("role", "source", "project", "model")  # of an entry, in its order
-_TEXTS = ("text", "thinking", "tool", "output", "title")
 # Tantivy takes up to 10,000 documents ahead of its thread, whatever their size.
 _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
-_SAID = ("text", "title", "thinking")
 _SENTENCE = 4  # words, or pairs of characters; who says less means each of them
 _FEW = 5  # hits; then words of a sentence are let go of, those of others only if nothing has all
 _LOOSE = 50  # hits with only some of the words
 _WORTH_IT = 0.2  # of the best of them, that others must reach
 _FRESH = 0.05  # how much more something counts for being new
 _HALF_AS_FRESH = 60 * 86_400  # seconds
-_MOST_VALUES = 100_000  # of a field to filter by that are looked at
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
-_FAILURES = (ValueError, OSError, KeyError, TypeError, RuntimeError)
-_FOOTER_MAGIC = (1337).to_bytes(4, "little")
-
-
-class Entry(NamedTuple):
-    """What is indexed of one message, or of a title or a memory."""
-
-    key: int  # of its row: unique and ever increasing; what has changed gets a new one
-    conversation: int
-    role: str
-    source: str
-    project: str
-    model: str
-    at: int  # seconds since 1970, or 0
-    text: str = ""  # what was said
-    thinking: str = ""
-    tool: str = ""  # what tools were given
-    output: str = ""  # what they gave
-    title: str = ""
-    branch: str = ""  # of the repository
-    tools: tuple[str, ...] = ()  # names and kinds of those that were called or answered
-    has_error: bool = False  # whether one of them failed
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """What its words are in."""
-        return self.text, self.thinking, self.tool, self.output, self.title
 
 
 class _Hit(NamedTuple):
@@ -105,7 +72,7 @@ class Index(Closing):
         self._writer: tantivy.IndexWriter | None = None
         self._lent: TemporaryDirectory[str] | None = None
         self._state = _meta_state(folder)
-        self._vocabulary: _Vocabulary | None = None
+        self._vocabulary: Vocabulary | None = None
         self._ahead = _Ahead()
         self._is_changed = False  # since the last commit
         self.upto = self._mark() or 0
@@ -129,7 +96,7 @@ class Index(Closing):
             raise IndexDamaged(str(folder), "it belongs to another journal")
         import tantivy  # noqa: PLC0415 (costs more than many a command)
 
-        with _reading(folder):
+        with faults.reading(folder):
             lent = None if os.access(folder, os.W_OK) else _lent(folder)
             index = tantivy.Index.open(lent.name if lent else str(folder))
             index.config_reader("manual")
@@ -144,7 +111,7 @@ class Index(Closing):
     @property
     def count(self) -> int:
         """How many entries are in it, as of the last commit."""
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             return self._searcher().num_docs - 1
 
     @property
@@ -153,7 +120,7 @@ class Index(Closing):
 
         No search finds them there, but whoever looks into the files does; only making it again erases them.
         """
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             meta = json.loads((self.folder / "meta.json").read_bytes())
             return any(segment["deletes"] for segment in meta["segments"])
 
@@ -164,7 +131,7 @@ class Index(Closing):
         document, schema = tantivy.Document.from_dict, self._index.schema
         with self._writing() as writer:
             for entry in entries:
-                writer.add_document(document(_fields(entry), schema))
+                writer.add_document(document(fields_of(entry), schema))
                 self._ahead.add(sum(map(len, entry[7:12])))
                 if self._ahead.most > _AHEAD_CHARACTERS:
                     self._drain(writer)
@@ -190,7 +157,7 @@ class Index(Closing):
         """Let go of it. What was not committed is dropped; parts that are being joined are waited for."""
         writer, self._writer = self._writer, None
         if writer is not None:
-            with _changing(self.folder):
+            with faults.changing(self.folder):
                 if self._is_changed:  # what is rolled back gives up joining parts, too
                     writer.rollback()
                 writer.wait_merging_threads()
@@ -253,7 +220,7 @@ class Index(Closing):
 
     def words(self) -> list[tuple[str, int]]:
         """What people and models said, word by word, with how many entries have it, most frequent first."""
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             return self._searcher().terms_with_prefix("text", "")
 
     def check(self) -> list[str]:
@@ -261,7 +228,7 @@ class Index(Closing):
         problems = []
         for path in self._files():
             try:
-                problems += _problems(path)
+                problems += faults.problems_of(path)
             except FileNotFoundError:
                 if path in self._files():  # else it was joined with others meanwhile
                     problems.append(f"{path.name}: it is missing")
@@ -272,16 +239,16 @@ class Index(Closing):
 
         return Matcher(self._index.schema, self._known())
 
-    def _known(self) -> _Vocabulary:
+    def _known(self) -> Vocabulary:
         """What words there are as of the last commit."""
         searcher = self._searcher()
         if self._vocabulary is None:
-            self._vocabulary = _Vocabulary(self.folder, searcher)
+            self._vocabulary = Vocabulary(self.folder, searcher)
         return self._vocabulary
 
     def _hits(self, sought: Sought, limit: int, offset: int) -> tuple[int, list[_Hit]]:
         """How many entries are found, and those of a page: best first, or newest first if none is better."""
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             searcher = self._searcher()
             by = None if sought.is_scored else "at"
             most = min(limit, searcher.num_docs)
@@ -299,7 +266,7 @@ class Index(Closing):
 
     def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
         """The keys of so many entries that are found, in no order."""
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             searcher = self._searcher()
             hits = searcher.search(found, max(1, min(most, searcher.num_docs)), count=False).hits
             keys = searcher.fast_field_values("key", [place for _, place in hits])
@@ -307,7 +274,7 @@ class Index(Closing):
 
     def _files(self) -> list[Path]:
         """The files of all parts."""
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             segments = json.loads((self.folder / "meta.json").read_bytes())["segments"]
             names = [(segment["segment_id"].replace("-", ""), segment["deletes"]) for segment in segments]
             files = [f"{name}.{suffix}" for name, _ in names for suffix in _SUFFIXES]
@@ -326,7 +293,7 @@ class Index(Closing):
     def _mark(self) -> int | None:
         import tantivy  # noqa: PLC0415
 
-        with _reading(self.folder):
+        with faults.reading(self.folder):
             searcher = self._searcher()
             hits = searcher.search(tantivy.Query.exists_query("mark"), 1, count=False).hits
             values = searcher.fast_field_values("mark", [place for _, place in hits])
@@ -339,7 +306,7 @@ class Index(Closing):
             self._writer = self._open_writer()
         self._is_changed = True
         try:
-            with _changing(self.folder):
+            with faults.changing(self.folder):
                 yield self._writer
         except CannotWrite:
             self._writer = None
@@ -355,7 +322,7 @@ class Index(Closing):
         mark = self._mark()
         self.upto = mark or 0  # another writer may have been here since it was opened
         self._ahead = _Ahead()
-        with _changing(self.folder):
+        with faults.changing(self.folder):
             # A writer that was killed leaves lists half written, and parts with names that the next may give.
             for path in self.folder.glob(".tmp*"):
                 with suppress(FileNotFoundError):
@@ -389,50 +356,6 @@ class Index(Closing):
         for path in self.folder.iterdir():
             with suppress(FileNotFoundError):
                 path.chmod(0o600)
-
-
-class _Vocabulary:
-    """What words an index has."""
-
-    def __init__(self, folder: Path, searcher: tantivy.Searcher) -> None:
-        self._folder = folder
-        self._searcher = searcher
-        self.count = searcher.num_docs
-
-    def frequency(self, field: str, word: str) -> int:
-        with _reading(self._folder):
-            return self._searcher.doc_freq(field, word)
-
-    @cached_property
-    def days(self) -> list[Day]:
-        """Every day with its entries, newest first."""
-        return sorted(map(Day._make, self._facts("day")), reverse=True)
-
-    def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
-        with _reading(self._folder):
-            return self._searcher.terms_with_prefix(field, prefix, limit=most)
-
-    def entries_with(self, word: str) -> int:
-        with _reading(self._folder):
-            return sum(self._searcher.doc_freq(field, word) for field in _TEXTS)
-
-    def entries_of(self, kind: str, value: str) -> int:
-        with _reading(self._folder):
-            return self._searcher.doc_freq(FACTS, fact(kind, value))
-
-    def like(self, beginning: str, most: int) -> list[str]:
-        words = [word for field in _SAID for word, _ in self.beginning(field, beginning, most)]
-        return list(dict.fromkeys(words))[:most]
-
-    def values(self, kind: str) -> list[str]:
-        return [value for value, _ in self._facts(kind, _MOST_VALUES)]
-
-    def _facts(self, kind: str, most: int | None = None) -> list[tuple[str, int]]:
-        """Values of a kind, with how many entries have each."""
-        beginning = fact(kind, "")
-        with _reading(self._folder):
-            found = self._searcher.terms_with_prefix(FACTS, beginning, limit=most)
-        return [(each.removeprefix(beginning), count) for each, count in found]
 
 
 class _Ahead:
@@ -498,8 +421,8 @@ def _make(folder: Path, journal: str) -> None:
     discard(part)
     make_folder(str(folder.parent))
     make_folder(str(part))
-    with _changing(folder):
-        index = tantivy.Index(_schema(), str(part))
+    with faults.changing(folder):
+        index = tantivy.Index(schema(), str(part))
         writer = index.writer(_LEAST_BUDGET, 1)
         _set_mark(writer, None, 0)
         writer.commit()
@@ -508,41 +431,6 @@ def _make(folder: Path, journal: str) -> None:
         for path in part.iterdir():
             path.chmod(0o600)
         part.rename(folder)
-
-
-def _schema() -> tantivy.Schema:
-    from tantivy import SchemaBuilder  # noqa: PLC0415
-
-    builder = SchemaBuilder()
-    builder.add_integer_field("key", indexed=True, fast=True)
-    builder.add_integer_field("conversation", indexed=True, fast=True)
-    builder.add_integer_field("at", fast=True)
-    builder.add_integer_field("mark", indexed=True, fast=True)
-    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
-    for field in _TEXTS:
-        # What comes is cut into words already.
-        builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
-    return builder.build()
-
-
-def _fields(entry: Entry) -> dict[str, int | str | list[str]]:
-    """What an entry is found by: its words, field by field, and what it is filtered by."""
-    values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
-    facts = [fact(kind, value) for kind, value in zip(_VALUES, entry[2:6], strict=True) if value]
-    if entry.branch:
-        facts.append(fact("branch", entry.branch))
-    if entry.at:
-        values["at"] = entry.at
-        facts.append(fact("day", reach.day_of(entry.at)))
-    facts += [fact("tools", tool) for tool in entry.tools]
-    if entry.has_error:
-        facts.append(fact("has", "error"))
-    for field, text in zip(_TEXTS, entry[7:12], strict=True):
-        if text:
-            values[field] = prepared(text)
-            facts.append(fact("has", field))
-    values[FACTS] = facts
-    return values
 
 
 def _set_mark(writer: tantivy.IndexWriter, old: int | None, new: int) -> None:
@@ -562,47 +450,3 @@ def _meta_state(folder: Path) -> tuple[int, int, int]:
     except OSError as error:
         raise IndexDamaged(str(folder), "its list of parts is missing") from error
     return found.st_mtime_ns, found.st_ino, found.st_size
-
-
-def _problems(path: Path) -> list[str]:
-    """Each file ends with a checksum of what is before it, in JSON, the length of that, and a number."""
-    data = path.read_bytes()
-    length = int.from_bytes(data[-8:-4], "little")
-    body, footer = data[: -8 - length], data[-8 - length : -8]
-    try:
-        if data[-4:] == _FOOTER_MAGIC and json.loads(footer)["crc"] == zlib.crc32(body):
-            return []
-    except (ValueError, TypeError, KeyError):
-        pass
-    return [f"{path.name}: its checksum is wrong"]
-
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[None]:
-    """Whatever fails while the index is read is damage of it."""
-    try:
-        yield
-    except BaseException as error:
-        if not _is_failure(error):
-            raise
-        raise IndexDamaged(str(folder), _first_line(error)) from error
-
-
-@contextmanager
-def _changing(folder: Path) -> Iterator[None]:
-    """Whatever fails while the index is written leaves it as of the last commit."""
-    try:
-        yield
-    except BaseException as error:
-        if not _is_failure(error):
-            raise
-        raise CannotWrite(str(folder), _first_line(error)) from error
-
-
-def _is_failure(error: BaseException) -> bool:
-    """Whether the index or the disk failed. A panic of Tantivy derives from BaseException alone."""
-    return isinstance(error, _FAILURES) or type(error).__name__ == "PanicException"
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).split("\n", 1)[0][:200]

@@ -42,6 +42,10 @@ class Folded(NamedTuple):
         """Where something was."""
         return at if self.places is None else self.places[at]
 
+    def is_inside(self, at: int) -> bool:
+        """Whether it is between two letters that were one."""
+        return self.places is not None and at > 0 and self.places[at - 1] == self.places[at]
+
 
 class Place(NamedTuple):
     """Where something that was sought stands."""
@@ -161,7 +165,10 @@ class _Pattern(NamedTuple):
 
     def places(self, text: str, known: Folded, group: int) -> Iterator[Place]:
         for found in self.expression.finditer(known.text):
-            start, end = known.place(found.start()), known.place(found.end())
+            is_part = known.is_inside(found.end())
+            if known.is_inside(found.start()) or (is_part and not self.prefix):
+                continue
+            start, end = known.place(found.start()), known.place(found.end()) + is_part
             if _begins_word(text, start) and (self.prefix or _ends_word(text, end)):
                 yield Place(start, end, group)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import tantivy
 from tantivy import Occur
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from agent_journal.search.query import Filters, Query
+    from agent_journal.search.vocabulary import Vocabulary
 
 
 _BY_PART = ("project", "model")  # values that are long and seldom typed as they are
@@ -54,26 +55,6 @@ class Form(NamedTuple):
 
     words: list[str]
     prefix: bool  # the last may go on
-
-
-class Vocabulary(Protocol):
-    """What words an index has."""
-
-    @property
-    def count(self) -> int:
-        """How many entries there are."""
-
-    def frequency(self, field: str, word: str) -> int:
-        """In how many of them a field has a word."""
-
-    def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
-        """The most frequent words of a field that begin so, with the number of entries that have them."""
-
-    def values(self, kind: str) -> list[str]:
-        """Every value of a kind that entries are filtered by."""
-
-    def entries_of(self, kind: str, value: str) -> int:
-        """How many entries have such a value."""
 
 
 class Matcher:

@@ -14,7 +14,7 @@ from agent_journal.search.ranking import NO_WORDS, WEIGHTS, Ranked, Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.search.lexical import Entry
+    from agent_journal.search.entry import Entry
     from agent_journal.search.query import Filters, Query
 
 _SECONDS = 2.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import Query, Term
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from agent_journal.search.vocabulary import Vocabulary
 
 # A slip of the pen is no name: letters alone, and enough of them to tell what they may have been.
 _WORD = re.compile(r"[a-z]{4,24}")
@@ -27,16 +29,6 @@ class Correction(NamedTuple):
 
     typed: str
     meant: tuple[str, ...]
-
-
-class Vocabulary(Protocol):
-    """What words there are."""
-
-    def entries_with(self, word: str) -> int:
-        """In how many entries a word is, about."""
-
-    def like(self, beginning: str, most: int) -> list[str]:
-        """Words that people and models said and that begin so, the most frequent first."""
 
 
 def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correction]]:
