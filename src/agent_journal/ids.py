@@ -48,6 +48,17 @@ def made(*values: Any) -> str:
     return _uuid5(digest(*values).encode())
 
 
+def made_each(begin: tuple[Any, ...], *ends: tuple[Any, ...]) -> list[str]:
+    """What `made` gives for values that begin alike and end in several ways: the beginning is hashed once."""
+    begun = hashlib.sha256(_encode_sorted(begin)[:-1])
+    found: list[str] = []
+    for end in ends:
+        hashed = begun.copy()
+        hashed.update(b"," + _encode_sorted(end)[1:])
+        found.append(_uuid5(hashed.hexdigest().encode()))
+    return found
+
+
 def content_hash(role: str, content: Any) -> str:
     """What makes two copies of one message the same: role and content, not the time."""
     return hashlib.sha256(msgspec.json.encode({"role": role, "content": content})).hexdigest()

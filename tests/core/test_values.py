@@ -38,6 +38,7 @@ def test_is_uuid(text: str, expected: bool) -> None:
 def test_made_ids_follow_content_not_key_order() -> None:
     assert ids.made({"a": 1, "b": 2}) == ids.made({"b": 2, "a": 1})
     assert ids.made("a", "b") != ids.made("ab")
+    assert [ids.made("a", 1, "b"), ids.made("a", 1, "c", 2)] == ids.made_each(("a", 1), ("b",), ("c", 2))
 
 
 def test_the_hash_of_cooked_messages() -> None:

@@ -18,12 +18,12 @@ from agent_journal.model import Conversation, Event, Media, Message, Reasoning, 
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.gemini_takeout import dates, log, markup, words
+from agent_journal.readers.gemini_takeout import dates, log, markup, usual, words
 from agent_journal.readers.gemini_takeout.attached import Files
 from agent_journal.readers.gemini_takeout.markup import carefully, readable
 from agent_journal.readers.gemini_takeout.records import entries, moment_of
 from agent_journal.readers.gemini_takeout.tags import plain, unescaped
-from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, exchange
+from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record
 from agent_journal.source import HEAD_BYTES
 from tests.inline import save_document
 from tests.memory_source import Bytes
@@ -414,18 +414,18 @@ RECORDS = st.fixed_dictionaries(
     {
         "header": st.sampled_from(["Gemini Apps", "Gemini-Apps", "Bard", "Maps"]),
         "title": st.sampled_from(
-            ["Prompted a", "Prompted", "Prompted with: b ", "Used c", "Said\u00a0d", "e"]
+            ["Prompted a", "Prompted", "Prompted with: b Attached 2 files.", "Used c", "Said\u00a0d", "e"]
         )
         | st.text(),
         "time": st.sampled_from([AT, "Jan 1, 2026, 12:00:00 AM UTC", "2026-01-01 00:00", ""]),
         "products": st.lists(st.sampled_from(["Gemini Apps", "Maps"])),
+    },
+    optional={
         "safeHtmlItem": st.tuples(
             st.fixed_dictionaries(
                 {"html": st.sampled_from(["<p>a</p>", "<p>a", "b...", "<img src='c'>", " ", ""])}
             )
         ),
-    },
-    optional={
         "titleUrl": st.text(),
         "details": st.lists(st.sampled_from(DETAILS)),
         "activityControls": st.lists(st.text()),
@@ -439,20 +439,30 @@ RECORDS = st.fixed_dictionaries(
 @given(RECORDS)
 def test_usual_records_are_read_as_with_care(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
-    usual, notes = exchange(record), Notes()
+    notes = Notes()
+    told = usual.entries(record, Files(), Notes(), "")
     with_care = [*entries(Fields(as_record(record), notes, ""), moment_of(record.time), Files())]
 
     assert json.loads(json.dumps(raw)) == as_record(record)
-    assert usual is None or [*usual] == with_care
-    assert usual is None or not notes.kept
+    assert told is None or [*told] == with_care
+    assert told is None or not notes.kept
 
 
-@pytest.mark.parametrize("more", [{}, {"activityControls": ["x"], "details": DETAILS[:1], "titleUrl": "u"}])
-def test_what_logs_have_is_usual(more: dict[str, Any]) -> None:
-    record = SHAPE.one(json.dumps(prompted("Prompted X", **more)).encode())
+@pytest.mark.parametrize(
+    "raw",
+    [
+        prompted("Prompted X"),
+        prompted("Prompted X", activityControls=["x"], details=DETAILS[:1], titleUrl="u"),
+        prompted("Prompted X", subtitles=[{"name": "Attached 1 file."}], attachedFiles=["a"], imageFile="a"),
+        prompted("Used X", html=None),
+    ],
+)
+def test_what_logs_have_is_usual(raw: dict[str, Any]) -> None:
+    record = SHAPE.one(json.dumps(raw).encode())
 
     assert isinstance(record, UsualRecord)
-    assert exchange(record) is not None
+    assert raw == as_record(record)
+    assert usual.entries(record, Files(), Notes(), "") is not None
 
 
 @pytest.mark.parametrize(
@@ -460,7 +470,6 @@ def test_what_logs_have_is_usual(more: dict[str, Any]) -> None:
     [
         prompted("Prompted X", html=None),
         prompted("Prompted X", html=""),
-        prompted("Prompted X", subtitles=[{"name": "Attached 1 file."}], attachedFiles=["a"], imageFile="a"),
         {**prompted("Prompted X"), "safeHtmlItem": [{"html": "<p>a</p>"}, {"html": "<p>b</p>"}]},
     ],
 )
@@ -468,7 +477,7 @@ def test_what_logs_have_beside_is_decoded_as_what_is_usual(raw: dict[str, Any]) 
     record = SHAPE.one(json.dumps(raw).encode())
 
     assert raw == as_record(record)
-    assert exchange(record) is None
+    assert usual.entries(record, Files(), Notes(), "") is None
 
 
 def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:

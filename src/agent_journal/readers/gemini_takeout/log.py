@@ -10,11 +10,11 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
-from agent_journal.readers.gemini_takeout import cards
+from agent_journal.readers.gemini_takeout import cards, usual
 from agent_journal.readers.gemini_takeout.attached import Files
 from agent_journal.readers.gemini_takeout.records import Entry, conversations_of, entries, moment_of
 from agent_journal.readers.gemini_takeout.signs import LOGS, PAGE, SOURCE, version_of
-from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, exchange, size
+from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, size
 from agent_journal.source import files_below
 from agent_journal.spill import Grouped
 
@@ -183,8 +183,9 @@ def _copied(kept: Kept) -> Kept:
 
 def _entries(kept: Kept, files: Files, note: Notes) -> Iterable[Entry]:
     """The messages of a record."""
-    usual = exchange(kept.record) if isinstance(kept.record, UsualRecord) else None
-    return usual or entries(Fields(_written(kept.record), note, kept.where), kept.at, files)
+    if isinstance(kept.record, UsualRecord) and (told := usual.entries(kept.record, files, note, kept.where)):
+        return told
+    return entries(Fields(_written(kept.record), note, kept.where), kept.at, files)
 
 
 def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, note: Notes) -> Conversation:

@@ -35,6 +35,8 @@ def readable(html: str) -> Readable:
     pieces = runs.markdown(html)
     if pieces is None:
         return carefully(html)
+    if len(pieces) == 1:
+        return Readable(unescaped(pieces[0]).strip(), [])
     pieces[1::2] = [_fenced(*piece.split("\n", 1)) for piece in pieces[1::2]]
     return Readable(_joined(pieces), [])
 

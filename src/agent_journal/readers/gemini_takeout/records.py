@@ -197,15 +197,21 @@ def _prompted(fields: Fields, files: Files) -> list[_Said]:
         return []
     made = {part.ref for part in answer.parts if isinstance(part, Media)} if answer else ()
     media = attached(fields, files, made)
-    prompt, count = words.without_count(prompt) if media else (prompt, "")
+    parts, title = with_files(verb, prompt, media)
     fields.drop("title")
-    if verb or count:
-        fields.keep("title", " … ".join(part for part in (verb, count) if part))
+    if title:
+        fields.keep("title", title)
     if answer is None:
         fields.note(Kind.CUT_AT_SOURCE, fields.where, "the export has no answer to this prompt")
-    parts: list[Part] = [Text(text=prompt)] if prompt else []
-    asked = _Said("user", [*parts, *media])
+    asked = _Said("user", parts)
     return [asked, answer] if answer else [asked]
+
+
+def with_files(verb: str, prompt: str, media: list[Media]) -> tuple[list[Part], str]:
+    """The parts of a prompt, and what its title says beside it."""
+    prompt, count = words.without_count(prompt) if media else (prompt, "")
+    parts: list[Part] = [Text(text=prompt)] if prompt else []
+    return [*parts, *media], " … ".join(part for part in (verb, count) if part)
 
 
 def _product(fields: Fields) -> str | None:
@@ -252,4 +258,4 @@ def _picture(ref: str, name: str | None, fields: Fields, files: Files) -> Media:
 
 def is_cut(html: str, text: str) -> bool:
     """Whether an answer seems to break off: with dots, or within a block that is not closed."""
-    return text.endswith(_CUT) or (html.startswith(_BLOCKS) and not html.rstrip().endswith(">"))
+    return text.endswith(_CUT) or (html.startswith(_BLOCKS) and bool(html[html.rfind(">") + 1 :].strip()))

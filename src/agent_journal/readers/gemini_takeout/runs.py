@@ -32,6 +32,8 @@ _BEGIN_LINK, _ADDRESSED, _END_LINK = "\x06", "\x07", "\x0e"
 _CELLS = re.compile(f"{_BEGIN_CELL}([^{_END_CELL}]*+){_END_CELL}")
 _CODES = re.compile(f"{_BEGIN_CODE}([^{_END_CODE}]*+){_END_CODE}")
 _LINKS = re.compile(f"{_BEGIN_LINK}([^{_ADDRESSED}]*+){_ADDRESSED}([^{_END_LINK}]*+){_END_LINK}")
+_ADDRESS = re.compile("<a [^<>]*>")
+# No link or picture comes often.
 _ONCE = re.compile("<(?:a|img) ")
 _LISTS = {Page.begin_list, Page.end_list, Page.item}
 _TABLES = {Page.begin_table, Page.end_table, Page.begin_row, Page.end_row}
@@ -60,9 +62,12 @@ class _Place(dict[str, tuple[str, Any]]):
             return "", _LOST
         if self._kind == "code":
             found = _led_in_code(run, self._around)
+        elif (address := _ADDRESS.search(run)) and run.count("<a") == 1 and "<pre" not in run:
+            # What is remembered is the run without the address.
+            mark, place = self[run.replace(address[0], "<a>")]
+            return mark.replace("<a>", address[0]), place
         else:
             found = _led(run, self._around, self._kind)
-        # No link or picture comes often.
         if len(run) <= _LONGEST_RUN and not _ONCE.search(run) and next(_REMEMBERED) < _MOST_RUNS:
             self[run] = found
         return found
@@ -147,7 +152,8 @@ def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
         return told, _place(page.around, kind)
     pieces = TAG.split(pre + code)
     begun = f"{_BEGIN_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
-    return told + begun, _place(page.around, "code") if kind == "text" else _LOST
+    # Line breaks around a block of code are taken away in the end: here it takes no copy.
+    return told.rstrip("\n") + begun, _place(page.around, "code") if kind == "text" else _LOST
 
 
 def _is_usual(run: str) -> bool:
@@ -166,7 +172,7 @@ def _led_in_code(run: str, around: Around) -> tuple[str, _Place]:
     if not end:
         return text, _place(around, "code")
     mark, place = _led(behind, around, "text")
-    return f"{text}{_END_CODE}{mark}", place
+    return text + _END_CODE + mark.lstrip("\n"), place
 
 
 def _mark(page: Page, step: Step, kind: _Kind) -> str | None:

@@ -1,24 +1,31 @@
-"""The records that logs are full of, a prompt and its answer, decoded straight into their fields.
+"""The records that logs are full of, prompts with answers and other acts, decoded straight into their fields.
 
 A record that has any other field, or a field of another type, is not a usual one: it is taken apart with care
-instead. So nothing can be lost here, and both ways make the same messages of the same record.
+instead. So nothing can be lost here, and both ways make the same of the same record.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from agent_journal import ids, times
+from agent_journal.fields import Fields
 from agent_journal.jsonstream import Shape
-from agent_journal.model import Bag, Message, Text
+from agent_journal.model import Bag, Event, Message, Part, Text
 from agent_journal.readers.gemini_takeout import words
+from agent_journal.readers.gemini_takeout.attached import Files, attached
 from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.records import is_cut
+from agent_journal.readers.gemini_takeout.records import Entry, is_cut, with_files
 from agent_journal.readers.gemini_takeout.signs import SOURCE, is_brand, is_said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_journal.notes import Notes
 
 
 class Answer(Struct, forbid_unknown_fields=True, gc=False):
@@ -65,34 +72,35 @@ def size(record: UsualRecord) -> int:
     return _OVERHEAD + len(record.title) + sum([len(answer.html) for answer in answers])
 
 
-def exchange(record: UsualRecord) -> tuple[Message, Message] | None:
-    """The messages of a record; None if there is anything about it that is to be looked at with care."""
+def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Sequence[Entry] | None:
+    """The messages of a record, or its event; None if anything about it is to be looked at with care."""
     language, answers, details = _language(record.header), record.safeHtmlItem, record.details
-    if language is None or not answers or len(answers) > 1 or not times.is_moment(record.time):
+    if language is None or not times.is_moment(record.time) or (details and any(map(is_said, details))):
         return None
-    if (
-        record.subtitles
-        or record.attachedFiles
-        or record.imageFile
-        or (details and any(map(is_said, details)))
-    ):
-        return None
+    if not answers:
+        return _activity(record, language)
     html = answers[0].html
     verb, prompt = words.taken_apart(record.title, language, has_answer=True)
-    text, images = readable(html)
-    if not html or not prompt or images or is_cut(html, text):
+    if len(answers) > 1 or not html or not prompt:
         return None
+    text, images = readable(html)
+    if images or is_cut(html, text):
+        return None
+    parts: list[Part] = [Text(text=prompt)]
+    if record.subtitles or record.attachedFiles or record.imageFile:
+        parts, verb = with_files(verb, prompt, attached(Fields(as_record(record), note, where), files))
+    asked, answered = ids.made_each((SOURCE, record.time, record.title), ("user", 0), ("assistant", 1))
     return (
         Message(
-            id=ids.made(SOURCE, record.time, record.title, "user", 0),
+            id=asked,
             made_id=True,
             role="user",
             at=record.time,
-            parts=[Text(text=prompt)],
+            parts=parts,
             extra=_rest(record, verb),
         ),
         Message(
-            id=ids.made(SOURCE, record.time, record.title, "assistant", 1),
+            id=answered,
             made_id=True,
             role="assistant",
             at=record.time,
@@ -100,6 +108,16 @@ def exchange(record: UsualRecord) -> tuple[Message, Message] | None:
             native=[{"html": html}],
         ),
     )
+
+
+def _activity(record: UsualRecord, language: words.Language) -> tuple[Event] | None:
+    """What was done, if nobody said anything; None if it is a prompt, whose answer is missing."""
+    if words.taken_apart(record.title, language, has_answer=False).prompt is not None:
+        return None
+    data = as_record(record)
+    del data["time"]
+    event_id = ids.made(SOURCE, record.time, record.title)
+    return (Event(id=event_id, made_id=True, name="activity", at=record.time, data=data),)
 
 
 def _rest(record: UsualRecord, verb: str) -> Bag:
