@@ -183,6 +183,18 @@ def test_an_index_that_is_gone_is_told(machine: Machine) -> None:
     assert "aj reindex" in machine.finding("index").act
 
 
+def test_a_vault_that_is_gone_is_told(machine: Machine) -> None:
+    machine.sync()
+    assert not machine.finding("vault").act
+    pack = machine.home / archive.VAULT / "000001.pack"
+    pack.write_bytes(pack.read_bytes()[:-1])
+    assert "000001.pack" in machine.finding("vault").says
+    pack.unlink()
+
+    assert "aj sync --full" in machine.finding("vault").act
+    assert "1 file" in machine.finding("journal").says
+
+
 def test_who_writes_is_told(machine: Machine) -> None:
     machine.sync()
     assert machine.finding("lock").says == "nobody is writing"

@@ -58,6 +58,31 @@ def run(command: str, folder: Path, said: str = "") -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.skipif(os.name == "nt", reason="arguments are text there")
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("show", 4), ("forget --yes", 4), ("list --title", 0), ("usage --project", 0)]
+)
+def test_bytes_that_are_no_text_are_nothing_that_is_there(arguments: str, code: int, tmp_path: Path) -> None:
+    assert run("demo --keep .agent-journal", tmp_path).returncode == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_journal", *arguments.split(), b"\xff"],
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=False,
+    )
+
+    assert (code, b"", 1) == (done.returncode, done.stdout, done.stderr.count(b"\n")), done.stderr
+
+
+def test_what_cannot_be_read_is_not_told_as_not_there(tmp_path: Path) -> None:
+    assert run("demo --keep journal", tmp_path).returncode == 0
+    (tmp_path / "journal" / "vault" / "000001.pack").unlink()
+    done = run("--home journal export 7d3c -t agent-record-v3", tmp_path)
+
+    assert (1, b"") == (done.returncode, done.stdout)
+    assert done.stderr.decode().endswith("aj: nothing was written: what is meant cannot be read\n")
+
+
 def matches(expected: str, got: str) -> bool:
     pattern = "".join(
         "(?:.*\n)*?" if line.strip() == "…" else re.escape(line).replace("…", ".*") + "\n"

@@ -53,6 +53,27 @@ def test_a_signal_at_an_unlucky_moment_is_not_lost(name: str, code: int) -> None
     assert b"Traceback" not in done.stderr
 
 
+def test_an_interrupted_import_is_told_once() -> None:
+    code = (
+        "import sys, types\n"
+        "import click\n"
+        "from agent_journal.cli import _importing, _run\n"
+        "module = sys.modules['agent_journal.cli.slow'] = types.ModuleType('slow')\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    with _importing.Report(as_json=False):\n"
+        "        raise KeyboardInterrupt\n"
+        "module.command = command\n"
+        "sys.exit(_run.run('slow', []))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=25)
+
+    assert 130 == done.returncode
+    assert ["aj: interrupted; 0 files are imported and kept, 'aj sync' goes on from there"] == (
+        done.stderr.decode().splitlines()
+    )
+
+
 def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".claude" / "projects" / "p").mkdir(parents=True)

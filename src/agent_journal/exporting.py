@@ -68,11 +68,12 @@ def found(journal: Journal, query: str, wanted: Filter | None, most: int | None)
     limit = _HITS
     while True:
         # By meaning everything is found sooner or later, only further down.
-        hits = journal.search(query, limit, mode="lexical", strict=True).hits
+        answer = journal.search(query, limit, mode="lexical", strict=True)
+        hits = answer.hits
         keys = [key for hit in hits for key in (hit.entry.conversation, *(other.key for other in hit.others))]
         listed = {key: journal.listed(key) for key in keys if allowed is None or key in allowed}
         chosen = {key: each for key, each in listed.items() if each is not None}
-        if len(hits) < limit or (most is not None and len(chosen) >= most):
+        if not answer.has_more or (most is not None and len(chosen) >= most):
             return [*chosen.values()][:most]
         limit *= _MORE
 

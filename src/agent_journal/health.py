@@ -11,7 +11,7 @@ import msgspec
 
 from agent_journal import archive, embedding, indexing, journal, readers, survey
 from agent_journal.amounts import size
-from agent_journal.archive import machine
+from agent_journal.archive import checking, machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
 from agent_journal.archive.store import Status
@@ -36,6 +36,7 @@ _FOR_GOOD = 3650
 # Less free space than this is trouble, whatever is to be imported.
 _LEAST_FREE = 256 << 20
 _MOST_NAMED = 3
+_BROKEN = "see docs/archive.md, 'When it breaks'"
 # Programs that copy single files of a folder to other machines while they are written, and bring others back.
 _CARRIERS = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud")
 
@@ -67,10 +68,10 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
         seen = survey.taken(config, environ, here, kept)
         yield from _sources(seen)
         yield from _retention(seen, environ, now_ns)
-        yield trouble or _journal(kept, config)
+        if trouble is not None:
+            yield trouble
         if kept is not None:
-            yield _index(kept, config)
-            yield _vectors(kept, config)
+            yield from _parts(kept, config)
         yield from _around(config, seen)
     finally:
         if kept is not None:
@@ -89,7 +90,17 @@ def _opened(home: Path) -> tuple[Archive | None, Finding | None]:
     try:
         return archive.open_as_it_is(home), None
     except AgentJournalError as error:
-        return None, Finding(topic="journal", says=str(error), act="see docs/archive.md, 'When it breaks'")
+        return None, Finding(topic="journal", says=str(error), act=_BROKEN)
+
+
+def _parts(kept: Archive, config: Config) -> Iterator[Finding]:
+    """What a journal consists of. One part that is damaged is told, and the others are looked at."""
+    looks = {"journal": _journal, "vault": _vault, "index": _index, "meaning": _vectors}
+    for topic, look in looks.items():
+        try:
+            yield look(kept, config)
+        except AgentJournalError as error:
+            yield Finding(topic=topic, says=str(error), act=_BROKEN)
 
 
 def _sources(seen: Survey) -> Iterator[Finding]:
@@ -156,9 +167,7 @@ def _in_danger(each: Histories, days: float | None, now_ns: int) -> str:
     return f"{_files(each.new_files)} not archived, and the oldest may go any day: run 'aj sync'"
 
 
-def _journal(kept: Archive | None, config: Config) -> Finding:
-    if kept is None:
-        return Finding(topic="journal", says=str(config.home))
+def _journal(kept: Archive, config: Config) -> Finding:
     counts = kept.store.counts()
     troubled = sum(row.status in {Status.UNREADABLE, Status.PARTLY} for row in kept.store.sources())
     says = f"{config.home}: {counts.messages:,} messages from {_files(counts.sources)}"
@@ -167,6 +176,16 @@ def _journal(kept: Archive | None, config: Config) -> Finding:
     if troubled:
         says += f"; {troubled:,} could not be read whole ('aj status --problems')"
     return Finding(topic="journal", says=says, data={"home": str(config.home)})
+
+
+def _vault(kept: Archive, _config: Config) -> Finding:
+    gone = checking.lost(kept)
+    if not gone:
+        return Finding(topic="vault", says="all that was kept is there")
+    act = "put the newest backup in its place; or let 'aj sync --full' read again what is still on disk"
+    says = f"something that was kept is gone from {', '.join(gone[:_MOST_NAMED])}"
+    says += f" and {len(gone) - _MOST_NAMED:,} more" if len(gone) > _MOST_NAMED else ""
+    return Finding(topic="vault", says=says, act=act, data={"packs": gone})
 
 
 def _index(kept: Archive, config: Config) -> Finding:

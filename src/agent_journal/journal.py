@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, indexing
 from agent_journal.closing import Closing
-from agent_journal.errors import AgentJournalError
+from agent_journal.errors import AgentJournalError, NoSuchName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,9 +135,13 @@ def import_files(
     *,
     from_format: str | None = None,
     note: Notes | None = None,
+    is_refused: Callable[[str], bool] | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> None:
-    """Import files that a person names, imported before or not; of folders what is in them."""
+    """Import files that a person names, imported before or not; of folders what is in them.
+
+    `is_refused` tells of what is in a folder whether it must not be looked at.
+    """
     from agent_journal.archive import folders  # noqa: PLC0415 (asks all readers)
     from agent_journal.notes import Notes  # noqa: PLC0415
 
@@ -149,7 +153,7 @@ def import_files(
                 kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
             ) as importer,
         ):
-            for each in folders.expanded(found, note or Notes(), from_format):
+            for each in folders.expanded(found, note or Notes(), from_format, is_refused):
                 importer.take(each)
         finish_erasing(kept, config)
 
@@ -351,7 +355,7 @@ class Journal(Closing):
         newest rows are looked through then, and the answer says so (`problem`); `mend` makes it again.
         """
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
-        from agent_journal.searching import Page, Searching  # noqa: PLC0415
+        from agent_journal.searching import MODES, Page, Searching  # noqa: PLC0415
 
         if isinstance(query, str):
             query = parse(query, filters or Filters(), time.time())
@@ -359,9 +363,11 @@ class Journal(Closing):
             query = query._replace(filters=query.filters + filters)
         query = query._replace(strict=strict or query.strict)
         mode = mode or self._config.search.default_mode
+        if mode not in MODES:
+            raise NoSuchName("mode of search", mode, MODES)
         if self._searching is None:
             self._searching = Searching(self._archive, self._config)
-        return self._searching.answer(query, mode, Page(limit, offset, context))
+        return self._searching.answer(query, mode, Page(max(limit, 0), max(offset, 0), max(context, 0)))
 
     def usage(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from agent_journal.by_meaning import ByMeaning
 from agent_journal.closing import Closing
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from agent_journal.search.spelling import Correction
 
 Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 _WINDOW = 200  # entries that are put together by conversation at first
-_MOST = 12_800  # and at most
+_MOST = 12_800  # and at most for a page
+_EACH = 600  # and at most for each conversation that is wanted, where those are many
 
 
 class Page(NamedTuple):
@@ -86,6 +88,8 @@ class Answer(NamedTuple):
     """Why search by meaning is not all that it could be; empty if it is, or is not asked for."""
     since: int | None = None
     """If words are nearly everywhere: since when what was said counts, in seconds since 1970; else None."""
+    by_meaning: bool = False
+    """Whether words were sought that no hit has: what was found is only alike in meaning."""
 
 
 class Searching(Closing):
@@ -135,12 +139,7 @@ class Searching(Closing):
             ranker = _WithNewest(ranker, self._scan(self._words().upto))
         found = self._found(query, ranker, page)
         notice = self._meaning.notice if mode != "lexical" else ""
-        return found._replace(
-            is_whole=found.is_whole and behind <= 0,
-            corrections=corrections,
-            behind=max(behind, 0),
-            meaning=notice,
-        )
+        return found._replace(corrections=corrections, behind=max(behind, 0), meaning=notice)
 
     def _behind(self) -> int:
         """How many keys the index does not know yet."""
@@ -184,7 +183,7 @@ class Searching(Closing):
         """The hits of a page, and whether more follow."""
         store = self._archive.store
         end = page.offset + page.limit
-        groups, ranking = self._groups(query, ranker, end + 1)
+        groups, ranking, is_all = self._groups(query, ranker, end + 1)
         wanted = groups[page.offset : end]
         entries = store.found([group.best.key for group in wanted])
         copies = store.copies(entries)
@@ -201,21 +200,24 @@ class Searching(Closing):
             ids = list(dict.fromkeys(also))
             score, others = group.best.score, group.others
             hits.append(Hit(entry, listed, score, before, behind, snippet, field, others, ids))
-        return Answer(hits, ranking.is_whole, len(groups) > end, since=ranking.since)
+        by_meaning = ranking.by_meaning and bool(hits)
+        has_more = len(groups) > end or not is_all
+        return Answer(hits, ranking.is_whole, has_more, since=ranking.since, by_meaning=by_meaning)
 
     def _id_of(self, conversation: int) -> str | None:
         listed = self._archive.store.listed(conversation)
         return listed.id if listed else None
 
-    def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking]:
-        """What was found, by conversation, best first: so many at least, if there are."""
-        window = _WINDOW
+    def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking, bool]:
+        """What was found, by conversation, best first, so many at least if there are; whether it is all."""
+        window, most = _WINDOW, max(_MOST, _EACH * needed)
         while True:
             found = ranker.rank(query, window)
             ranked = self._standing(found.entries, query.filters)
             groups = _grouped(ranked, self._archive.store.placed([each.key for each in ranked]))
-            if len(groups) >= needed or len(found.entries) < window or window >= _MOST:
-                return groups, found
+            is_all = len(found.entries) < window
+            if is_all or len(groups) >= needed or window >= most:
+                return groups, found, is_all
             window *= 4
 
     def _standing(self, ranked: list[Ranked], filters: Filters) -> list[Ranked]:

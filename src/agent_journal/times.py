@@ -62,6 +62,14 @@ def first_moment(text: str, zone: tzinfo | None = None) -> str | None:
         return None
 
 
+def from_seconds(seconds: int) -> str:
+    """The moment so many seconds after 1970; the first or the last that there is for one beyond these."""
+    try:
+        return _format(_EPOCH + timedelta(seconds=seconds), 0)
+    except OverflowError:
+        return "0001-01-01T00:00:00Z" if seconds < 0 else "9999-12-31T23:59:59Z"
+
+
 def from_epoch(number: float) -> str | None:
     """Seconds below 10^10, else milliseconds (micro- or nanoseconds where nothing else is plausible).
 

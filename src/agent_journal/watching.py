@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from agent_journal import homes, journal
+from agent_journal.amounts import count
 from agent_journal.archive.found import stat_of
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.errors import UnusableArchive
@@ -73,7 +74,7 @@ class Watcher:
         """Watch until `stop` is called or a person interrupts."""
         try:
             self._look_at_all()
-            self._say(f"watching {len(self._known):,} histories; Ctrl-C ends it")
+            self._say(f"watching {count(len(self._known), 'history', 'histories')}; Ctrl-C ends it")
             while not self._stop.is_set():
                 self._watch_roots()
                 self._wait()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS = 50_000
 _ENCRYPTED = 0x1
+_NO_NAMES = {"", ".", ".."}
 
 
 class Archive:
@@ -39,7 +40,7 @@ class Archive:
         if len(members) > MAX_MEMBERS:
             raise UnreadableSource(self.label, f"the zip has more than {MAX_MEMBERS:,} members")
         self._refuse_overlaps(members)
-        self._members = {name: info for info in members if (name := _safe_name(info))}
+        self._members, self._refused = _by_path(members)
         self._folders = _tree(self._members)
 
     def __del__(self) -> None:
@@ -82,6 +83,8 @@ class Archive:
         """The bytes of a member, inflated as they are read."""
         info = self._members[inside]
         label = f"{self.label}/{inside}"
+        if inside in self._refused:
+            raise UnreadableSource(label, self._refused[inside])
         if info.flag_bits & _ENCRYPTED:
             raise UnreadableSource(label, "it is encrypted; unpack the zip and give the folder")
         try:
@@ -111,15 +114,31 @@ def _seekable(file: Source) -> IO[bytes]:
     return io.BytesIO(stream.read())
 
 
-def _safe_name(info: zipfile.ZipInfo) -> str | None:
-    """The member's path, or None for folders and for paths that lead elsewhere.
+def _by_path(members: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo], dict[str, str]]:
+    """Files by their paths inside, and why some of them are not opened."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    refused: dict[str, str] = {}
+    named = [(info, _steps(info)) for info in members if not info.is_dir()]
+    for info, steps in sorted(named, key=lambda pair: _leads_out(pair[1])):
+        path = "/".join(step for step in steps if step not in _NO_NAMES)
+        if not path:
+            continue
+        before = found.setdefault(path, info)
+        if before is info and _leads_out(steps):
+            refused[path] = f"its path leads out of the zip ({info.filename})"
+        elif (before.CRC, before.file_size) != (info.CRC, info.file_size) and not _leads_out(steps):
+            refused[path] = f"two files in the zip are called {path}; unpack it and give the folder"
+    return found, refused
 
-    Some exports have doubled slashes in their paths; unpacking makes one of them.
-    """
-    steps = re.sub("(?<=[^/])/+", "/", info.filename.replace("\\", "/")).split("/")
-    if info.is_dir() or "" in steps or ".." in steps or "." in steps or ":" in steps[0]:
-        return None
-    return "/".join(steps)
+
+def _steps(info: zipfile.ZipInfo) -> list[str]:
+    """The names that a path consists of. Some exports have doubled slashes; unpacking makes one of them."""
+    return re.sub("(?<=[^/])/+", "/", info.filename.replace("\\", "/")).split("/")
+
+
+def _leads_out(steps: list[str]) -> bool:
+    """Whether a path leads anywhere but below the folder that it is unpacked to."""
+    return ".." in steps or not steps[0] or ":" in steps[0]
 
 
 def _tree(members: dict[str, zipfile.ZipInfo]) -> dict[str, dict[str, bool]]:

@@ -167,6 +167,9 @@ def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:
         pack.write_bytes(whole[:-3] + b"abc")
         assert [] == list(problems(archive)), "only a deep check reads the bytes"
         assert list(problems(archive, deep=True))
+        for place in (0, 4, 36, 40):  # what the first blob states: a magic number, its hash, its sizes
+            pack.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
+            assert any("is not what it says it is" in each.problem for each in problems(archive, deep=True))
         pack.write_bytes(whole)
         archive.store._db.execute("DELETE FROM blobs")
         assert any("in no pack" in each.problem for each in problems(archive))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal.archive import Archive
+from agent_journal.archive import Archive, forgetting
 from agent_journal.archive.found import Found, Result, Stat, stat_of
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import SourceRow, Status
@@ -182,12 +182,23 @@ def test_what_no_reader_knows_is_a_defect_as_a_whole(tmp_path: Path, content: st
     assert result.notes
 
 
-def test_an_empty_file_is_no_fault(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("home", "status", "notes"),
+    [("~/*", Status.IMPORTED, []), ("", Status.UNKNOWN, ["unknown-file: it is empty"])],
+)
+def test_an_empty_file_is_no_fault_where_histories_lie(
+    tmp_path: Path, home: str, status: str, notes: list[str]
+) -> None:
     (tmp_path / "empty.jsonl").touch()
-    with journal(tmp_path / "journal") as archive:
-        (result,) = imported(archive, tmp_path / "empty.jsonl").results
+    told: list[Result] = []
+    with (
+        journal(tmp_path / "journal") as archive,
+        Importer(archive, NOW, lambda _: None, told.append) as importer,
+    ):
+        importer.take(Found(str(tmp_path / "empty.jsonl"), home=home))
 
-    assert (Status.IMPORTED, 0, []) == (result.status, result.bytes, result.notes)
+    assert [(status, 0)] == [(result.status, result.bytes) for result in told]
+    assert notes == [note.partition(": ")[2] for note in told[0].notes]
 
 
 # What has changed
@@ -266,6 +277,32 @@ def test_a_deleted_source_is_flagged_and_loses_nothing(tmp_path: Path) -> None:
         (tmp_path / "elsewhere").rename(file)
         assert 0 == synced(archive, file)
         assert account(archive, file).missing_since is None
+
+
+@pytest.mark.parametrize("is_deleted_first", [True, False])
+def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_deleted_first: bool) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(2))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        if is_deleted_first:
+            file.unlink()
+            assert 1 == synced(archive, file)
+        forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
+        forgetting.finish(archive)
+        file.unlink(missing_ok=True)
+
+        assert 0 == synced(archive, file)
+        assert 0 == archive.store.counts().missing
+
+
+def test_what_is_not_there_has_no_account(tmp_path: Path) -> None:
+    with journal(tmp_path / "journal") as archive:
+        (result,) = imported(archive, tmp_path / NAME).results
+
+        assert Status.UNREADABLE == result.status
+        assert ["there is no such file or folder"] == [note.rpartition(": ")[2] for note in result.notes]
+        assert 0 == archive.store.counts().sources
 
 
 def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:

@@ -234,6 +234,17 @@ def test_a_link_that_a_pattern_names_is_followed(machine: Machine, globs_around:
 
 
 @posix_only
+def test_a_link_with_nothing_behind_it_is_nothing_to_speak_of(machine: Machine) -> None:
+    machine.write("elsewhere/chats/1.jsonl")
+    machine.write("dotfiles/vim/vimrc")
+    (machine.home / ".tea").symlink_to(machine.home / "elsewhere")
+    (machine.home / ".vim").symlink_to(machine.home / "dotfiles/vim")
+
+    assert machine.paths(info("a", "~/.*/chats/*.jsonl")) == []
+    assert machine.noted() == ["ignored-file: .tea: it is a link, which is not followed"]
+
+
+@posix_only
 def test_two_ways_to_one_folder_find_it_once(machine: Machine) -> None:
     machine.write(".tea/chats/1.jsonl")
     (machine.home / ".tee").symlink_to(machine.home / ".tea")

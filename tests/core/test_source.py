@@ -186,10 +186,36 @@ def test_overlapping_members_are_refused(tmp_path: Path) -> None:
         opened(bytes(data), tmp_path)
 
 
-def test_names_that_lead_elsewhere_are_not_listed(tmp_path: Path) -> None:
-    data = zip_bytes(**{"../up": b"1", "/root": b"2", "C:\\x": b"3", "a/../../b": b"4", "fine/a": b"5"})
+def test_names_that_lead_elsewhere_are_named_and_not_opened(tmp_path: Path) -> None:
+    outside = {"../up": b"1", "/root": b"2", "C:\\x": b"3", "a/../../b": b"4", "../fine/a": b"5"}
+    data = zip_bytes(**outside, **{"fine/a": b"6", "./fine/./b": b"7"})
+    files = {file.path: file for file in files_below(opened(data, tmp_path))}
 
-    assert paths(opened(data, tmp_path)) == ["x.zip/fine/a"]
+    assert {path: content(files.pop(path)) for path in ("x.zip/fine/a", "x.zip/fine/b")} == {
+        "x.zip/fine/a": b"6",
+        "x.zip/fine/b": b"7",
+    }
+    assert sorted(files) == ["x.zip/C:/x", "x.zip/a/b", "x.zip/root", "x.zip/up"]
+    for file in files.values():
+        with pytest.raises(UnreadableSource, match="leads out of the zip"):
+            content(file)
+
+
+@pytest.mark.parametrize(("second", "is_told"), [(b"other", True), (b"first", False)])
+def test_two_members_of_one_name_are_told_unless_they_are_the_same(
+    tmp_path: Path, second: bytes, is_told: bool
+) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("a", b"first")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("a", second)
+    (file,) = files_below(open_source(str(tmp_path / "x.zip")))
+
+    if not is_told:
+        assert content(file) == b"first"
+        return
+    with pytest.raises(UnreadableSource, match="two files in the zip are called a"):
+        content(file)
 
 
 def test_an_encrypted_member_is_named(tmp_path: Path) -> None:

@@ -144,3 +144,17 @@ def test_numbers_that_are_no_date_are_none(text: str) -> None:
 )
 def test_milliseconds_have_three_digits(number: float, at: str) -> None:
     assert times.from_epoch(number) == at
+
+
+@pytest.mark.parametrize(
+    ("seconds", "at"),
+    [
+        (0, "1970-01-01T00:00:00Z"),
+        (-62_135_596_800, "0001-01-01T00:00:00Z"),
+        (253_402_214_400, "9999-12-31T00:00:00Z"),
+        (-(10**15), "0001-01-01T00:00:00Z"),
+        (10**15, "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_seconds_are_seconds_however_many(seconds: int, at: str) -> None:
+    assert times.from_seconds(seconds) == at

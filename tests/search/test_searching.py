@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from agent_journal import config as configs
+from agent_journal import exporting, searching
 from agent_journal import journal as journals
-from agent_journal import searching
 from agent_journal.archive import open_to_write
 from agent_journal.archive.found import Found
+from agent_journal.cli.search import _tell
 from agent_journal.config import Config
+from agent_journal.errors import NoSuchName
 from agent_journal.journal import Journal
-from agent_journal.search import reach
+from agent_journal.search import reach, scanning
 from agent_journal.search.query import Filters
 from agent_journal.searching import Answer, Mode
 
@@ -206,6 +209,39 @@ def test_pages(search: Callable[..., Answer]) -> None:
     assert [] == search("harbour", offset=2).hits
 
 
+@pytest.mark.parametrize("wrong", [{"limit": -1}, {"offset": -1}, {"context": -1}])
+def test_less_than_nothing_is_nothing(search: Callable[..., Answer], wrong: dict[str, int]) -> None:
+    nothing = dict.fromkeys(wrong, 0)
+    assert search("harbour", **nothing) == search("harbour", **wrong)
+
+
+def test_a_mode_that_there_is_not(config: Config, tmp_path: Path) -> None:
+    keep(config, tmp_path, *CHATS)
+    with Journal(config) as journal, pytest.raises(NoSuchName, match="known: lexical, semantic, hybrid"):
+        journal.search("harbour", mode=cast("Mode", "fuzzy"))
+
+
+def test_what_a_long_conversation_leaves_no_room_for_is_found(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "_WINDOW", 4)
+    monkeypatch.setattr(searching, "_MOST", 8)
+    monkeypatch.setattr(searching, "_EACH", 8)
+    long = chat("long", *(said(f"l{number}", f"tea {number}", 10 + number) for number in range(40)))
+    short = [chat(f"short-{number}", said(f"s{number}", f"some tea {number}", number)) for number in range(5)]
+    keep(config, tmp_path, long, *short)
+    with Journal(config) as journal:
+        first = journal.search("role:user", 1)
+        assert [("long", "l39")] == found(first)
+        assert first.has_more, "the window ended in the long one"
+        assert ["short-4"] == [id_ for id_, _ in found(journal.search("role:user", 1, 1))]
+        both = journal.search("role:user", 20)
+        assert (6, False) == (len(both.hits), both.has_more)
+        assert 6 == len(exporting.found(journal, "role:user", None, None))
+        monkeypatch.setattr(exporting, "_HITS", 1)
+        assert 6 == len(exporting.found(journal, "role:user", None, None))
+
+
 def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path: Path) -> None:
     keep(
         config,
@@ -371,7 +407,9 @@ def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> 
         assert not journals.mend(config, anew=True)
 
 
-def test_rows_that_the_index_lacks_are_found(config: Config, tmp_path: Path) -> None:
+def test_rows_that_the_index_lacks_are_found(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keep(config, tmp_path, CHATS[0])
     kept = {path: path.read_bytes() for path in words(config).iterdir()}
     keep(config, tmp_path, CHATS[1])
@@ -380,10 +418,19 @@ def test_rows_that_the_index_lacks_are_found(config: Config, tmp_path: Path) -> 
         path.write_bytes(data)
     with Journal(config) as journal:
         answer = journal.search("harbour", mode="lexical")
-        assert (answer.problem, answer.behind > 0, answer.is_whole) == ("", True, False)
+        assert (answer.problem, answer.behind > 0, answer.is_whole) == ("", True, True)
         assert {"tides", "ships"} == {id_ for id_, _ in found(answer)}
+        with monkeypatch.context() as patched:
+            patched.setattr(scanning, "Scan", partial(scanning.Scan, seconds=-1))
+            assert not journal.search("harbour", mode="lexical").is_whole, "there was no time for them"
         assert journals.mend(config, anew=False)
         assert journal.search("harbour", mode="lexical").is_whole
+
+
+def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    _tell(Answer([], is_whole=False, behind=3), as_json=False)
+
+    assert "as far as two seconds went\naj: nothing was found\n" in capsys.readouterr().err
 
 
 def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path: Path) -> None:

@@ -156,6 +156,22 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int) -> None:
     assert table(columns) == re.sub("\x1b\\[[0-9;]*m", "", table(columns, colour=True))
 
 
+@pytest.mark.parametrize(
+    ("ids", "shown"),
+    [
+        (["d1000001-2222", "d1000002-2222"], ["d1000001…", "d1000002…"]),
+        (["7d3c52a8-2222", "d1000002-2222"], ["7d3c52a…", "d100000…"]),
+        (["d1000000000001", "d1000000000002"], ["d100000…", "d100000…"]),  # it would take much of the room
+    ],
+)
+def test_what_tells_rows_apart_is_cut_behind_where_they_part(ids: list[str], shown: list[str]) -> None:
+    out = io.StringIO()
+    columns = [Column("id", gives_way=True, tells_apart=True), Column("title", gives_way=True), Column("at")]
+    show_table(terminal.Sink(out, width=46), columns, [[id_, "and so on", "0" * 26] for id_ in ids])
+
+    assert shown == [line.split()[0] for line in out.getvalue().split("\n")[1:-1]]
+
+
 def test_a_table_without_rows_is_nothing() -> None:
     out = io.StringIO()
     show_table(terminal.Sink(out, width=80), COLUMNS, [])

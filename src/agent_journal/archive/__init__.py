@@ -31,8 +31,12 @@ class Archive(Closing):
         self._lock = lock
 
     def one(self, name: str) -> Listed:
-        """The conversation that a person means by an id or the beginning of one."""
-        found = self.store.find(name)
+        """The conversation that a person means by an id or the beginning of one.
+
+        Ids of subagents may begin with that of the conversation they work for, which is meant then.
+        """
+        typed = name.encode("utf-8", "replace").decode()  # bytes that are no text begin no id
+        found = _without_subagents(self.store.find(typed))
         if len(found) != 1:
             raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in found[:5]])
         return found[0]
@@ -43,6 +47,14 @@ class Archive(Closing):
         self.store.close()
         if self._lock is not None:
             self._lock.release()
+
+
+def _without_subagents(found: list[Listed]) -> list[Listed]:
+    """Conversations without those that work for another of them."""
+    known = {(each.source, each.id) for each in found}
+    return [
+        each for each in found if each.relation != "subagent" or (each.source, each.parent_id) not in known
+    ]
 
 
 def exists(home: Path) -> bool:

@@ -36,6 +36,11 @@ def problems(archive: Archive, *, deep: bool = False) -> Iterator[Problem]:
         yield from _snapshots(archive, row, deep=deep)
 
 
+def lost(archive: Archive) -> list[str]:
+    """The packs of which something is gone that is needed, by the sizes of their files alone."""
+    return list(dict.fromkeys(problem.where for problem in _blobs(archive, deep=False)))
+
+
 def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:
     sizes = {pack: os.path.getsize(archive.vault.pack_path(pack)) for pack in archive.vault.packs()}
     needed = _needed(archive)
@@ -47,8 +52,12 @@ def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:
         elif deep:
             try:
                 archive.vault.at(blob, place)
+                is_stated = archive.vault.states(blob, place)
             except DamagedArchive as error:
                 yield Problem(error.where, error.reason)
+                continue
+            if not is_stated:
+                yield Problem(archive.vault.pack_path(place.pack), f"{blob.hex()} is not what it says it is")
 
 
 def _needed(archive: Archive) -> set[bytes] | None:

@@ -61,7 +61,8 @@ def scrub(archive: Archive, source: int) -> None:
     if not store.conversations_of(source):
         with store.transaction():
             store.drop_snapshots(source)
-            store.put_source(replace(row, status=Status.FORGOTTEN, notes=[], conversations=0, messages=0))
+            nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
+            store.put_source(replace(nothing, status=Status.FORGOTTEN))
         return
     rewritten = [_without_forgotten(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
     archive.vault.settle()

@@ -51,5 +51,6 @@ class Result(Struct, kw_only=True):
     conversations: int = 0
     messages: int = 0
     new_messages: int = 0
+    new_memories: int = 0
     bytes: int = 0
     notes: list[str] = []

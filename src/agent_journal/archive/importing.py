@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +15,8 @@ from agent_journal.archive.rows import messages_in
 from agent_journal.archive.store import Erasing, SourceRow, Status
 from agent_journal.errors import DamagedArchive
 from agent_journal.model import Memory
+from agent_journal.notes import Kind, Note
+from agent_journal.source import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,7 +47,7 @@ class _Taking:
         self.is_past = is_past
         self.is_whole = True
         self.conversations: set[int] = set()
-        self.messages = self.new_messages = self.memories = 0
+        self.messages = self.new_messages = self.memories = self.new_memories = 0
         self.leaves = False
         self.met_forgotten = False
 
@@ -112,6 +115,9 @@ class Importer:
         before = self._store.source(found.path)
         if before is not None and before.status == Status.FORGOTTEN:
             self._done(_forgotten(before))
+            return
+        if before is None and found.path != "-" and not os.path.lexists(found.path):
+            self._done(_absent(found.path))  # of which there is no account
             return
         known = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
         if before is not None and any(map(_is_outdated, known.values())):
@@ -215,7 +221,9 @@ class Importer:
             return self._settle_again(taking) if item.is_again else None
         if isinstance(item, Memory):
             taking.memories += 1
-            return self._store.put_memory(item, taking.key)
+            brought = self._store.put_memory(item, taking.key)
+            taking.new_memories += brought.added
+            return brought
         change = self._store.put(item, ready.rows, taking.key, ready.blocks, is_past=taking.is_past)
         taking.conversations.add(change.conversation)
         taking.leaves = taking.leaves or change.leaves
@@ -252,6 +260,12 @@ def _is_outdated(snapshot: Snapshot) -> bool:
     return reader is not None and snapshot.revision < reader.INFO.revision
 
 
+def _absent(path: str) -> Result:
+    file = as_text(path)
+    why = Note(kind=Kind.UNREADABLE_FILE.label, file=file, detail="there is no such file or folder")
+    return Result(source="", file=file, status=Status.UNREADABLE, notes=[str(why)])
+
+
 def _forgotten(row: SourceRow) -> Result:
     why = f"{row.path}: all that it held was forgotten by 'aj forget', and is not imported again"
     return Result(source=row.reader, file=row.path, status=Status.FORGOTTEN, notes=[why])
@@ -269,6 +283,8 @@ def _unreadable(row: SourceRow, error: DamagedArchive) -> Result:
 
 
 def _result(taking: _Taking, read: Read) -> Result:
+    if taking.met_forgotten and not taking.conversations and not taking.memories:
+        return _forgotten(read.row)
     return Result(
         source=read.row.reader,
         file=read.row.path,
@@ -276,6 +292,7 @@ def _result(taking: _Taking, read: Read) -> Result:
         conversations=len(taking.conversations),
         messages=taking.messages,
         new_messages=taking.new_messages,
+        new_memories=taking.new_memories,
         bytes=read.row.size,
         notes=read.notes,
     )

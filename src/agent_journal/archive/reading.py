@@ -95,7 +95,8 @@ class Reading:
             note.add(Kind.TORN_TAIL, found.path, "", "its first record is still being written")
         except (UnknownFormat, AmbiguousFormat) as error:
             row.status = Status.UNKNOWN
-            note.add(Kind.UNKNOWN_FILE, found.path, "", getattr(error, "reason", str(error)))
+            where = error.where if found.path == "-" else found.path
+            note.add(Kind.UNKNOWN_FILE, where, "", getattr(error, "reason", str(error)))
         if os.path.isdir(found.path):
             _count_skipped(row, note)
         self._settle(note)
@@ -116,8 +117,8 @@ class Reading:
     def _units(self, found: Found, note: Notes) -> Iterator[Unit]:
         source = open_source(found.path)
         if not source.is_folder and self._from_format is None:
-            if _is_empty(source):
-                return
+            if found.home and _is_empty(source):
+                return  # it was only begun
             unit = _expected(source, found.reader)
             if unit is not None:
                 yield unit

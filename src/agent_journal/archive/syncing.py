@@ -133,6 +133,7 @@ class Scan:
             if known.home
             and path not in self._seen
             and known.missing_since is None
+            and known.status != Status.FORGOTTEN  # of which nothing is kept
             and not os.path.lexists(path)
         ]
         back = [

@@ -96,6 +96,11 @@ class Vault:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has other bytes")
         return data
 
+    def states(self, blob: bytes, place: Place) -> bool:
+        """Whether a pack itself says what lies at a place, as it does for who has nothing but the packs."""
+        header = place._replace(start=place.start - _HEADER.size, stored=_HEADER.size)
+        return self._read(header) == _HEADER.pack(_MAGIC, blob, place.size, place.stored)
+
     def has(self, blob: bytes) -> bool:
         """Whether these bytes are kept."""
         return self._place(blob) is not None

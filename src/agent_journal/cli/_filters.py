@@ -10,6 +10,7 @@ import click
 from agent_journal import times
 from agent_journal.archive.store import Filter
 from agent_journal.search.dates import seconds
+from agent_journal.search.query import as_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +36,12 @@ def _seconds(value: str, option: str | None = None) -> int:
 
 def _moment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     found = date_in_seconds(context, option, value)
-    return None if found is None else times.from_epoch(found)
+    return None if found is None else times.from_seconds(found)
 
 
-def moment_in(zone: tzinfo | None, value: str, option: str) -> str | None:
+def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
     """The moment that is meant; a date alone is its first one in a zone, None is the machine's."""
-    return times.first_moment(value, zone) or times.from_epoch(_seconds(value, option))
+    return times.first_moment(value, zone) or times.from_seconds(_seconds(value, option))
 
 
 _OF_CONVERSATIONS = (
@@ -76,5 +77,6 @@ def filters(command: Command) -> Command:
 
 
 def wanted(asked: dict[str, Any], **more: Any) -> Filter:
-    """The filter that the options mean."""
-    return Filter(**asked, **more)
+    """The filter that the options mean. What was typed may be bytes that are no text, which nothing has."""
+    texts = {name: as_stored(value) for name, value in asked.items() if isinstance(value, str)}
+    return Filter(**{**asked, **texts}, **more)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import click
+
 from agent_journal.amounts import count, size
 from agent_journal.archive.store import Status
-from agent_journal.cli._run import FAILED, PARTLY
+from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
 from agent_journal.terminal import progress, say, show, show_json
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ class Report:
         self._troubles: list[Result] = []
         self._pending: list[Result] = []
         self._forgotten: list[Result] = []
-        self.files = self.conversations = self.messages = self.new = self.size = 0
+        self.files = self.conversations = self.messages = self.size = 0
+        self.new_messages = self.new_memories = 0
         self._expected: tuple[int, int] | None = None
         self._progress = progress(unit="files")
 
@@ -50,6 +53,7 @@ class Report:
         self._progress.__exit__(kind, error, trace)
         if kind is KeyboardInterrupt:
             say(f"aj: interrupted; {self.files:,} files are imported and kept, 'aj sync' goes on from there")
+            raise click.exceptions.Exit(INTERRUPTED) from error
 
     def begun(self, files: int, bytes_: int) -> None:
         """So much is to be read."""
@@ -63,7 +67,8 @@ class Report:
         self.files += result.status != Status.FORGOTTEN
         self.conversations += result.conversations
         self.messages += result.messages
-        self.new += result.new_messages
+        self.new_messages += result.new_messages
+        self.new_memories += result.new_memories
         self.size += result.bytes
         if result.status == Status.PENDING:
             self._pending.append(result)
@@ -89,7 +94,7 @@ class Report:
         self._tell_notes(note.kept if note else [])
         if not self._troubles and not (note and note.damaged):
             return 0
-        nothing = summary is None and not self.conversations
+        nothing = summary is None and not self.conversations and not self.new_memories
         return FAILED if nothing else PARTLY
 
     def _tell_notes(self, notes: list[Note]) -> None:
@@ -106,7 +111,8 @@ class Report:
             "missing": summary.missing if summary else 0,
             "conversations": self.conversations,
             "messages": self.messages,
-            "new_messages": self.new,
+            "new_messages": self.new_messages,
+            "new_memories": self.new_memories,
             "unreadable": len(self._troubles),
             "pending": len(self._pending),
             "bytes": self.size,
@@ -115,14 +121,18 @@ class Report:
 
     def _tell(self, summary: Summary | None, seconds: float) -> None:
         rate = f", {self.size / 1e6 / seconds:,.0f} MB/s" if self.size > _RATE_FROM else ""
+        memories = f", {count(self.new_memories, 'new memory', 'new memories')}" if self.new_memories else ""
+        read = self.files - sum(result.status == Status.UNREADABLE for result in self._troubles)
         show(
-            f"{count(self.files, 'file')} read, {count(self.conversations, 'conversation')}, "
-            f"{count(self.new, 'new entry', 'new entries')} "
+            f"{count(read, 'file')} read, {count(self.conversations, 'conversation')}, "
+            f"{count(self.new_messages, 'new entry', 'new entries')}{memories} "
             f"({seconds:.1f} s{rate})"
         )
         if summary is not None:
             gone = f", {summary.missing:,} gone from disk and kept here" if summary.missing else ""
             show(f"{count(summary.unchanged, 'file')} unchanged{gone}")
+            if not (self.files or summary.unchanged or summary.missing):
+                say("aj: no history was found; 'aj config show' tells where it was looked for")
 
 
 def _name(results: list[Result]) -> None:

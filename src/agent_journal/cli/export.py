@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -133,7 +134,8 @@ def command(
         colours = theme or settled.export.html_theme
         written = export.write(chosen, shape, theme=colours, images=images, memories=everything)
     if not written:
-        say("aj: nothing was written: no conversation is like that")
+        why = "what is meant cannot be read" if export.notes.damaged else "no conversation is like that"
+        say(f"aj: nothing was written: {why}")
         return FAILED
     if as_json:
         export.tell_as_json(written)
@@ -209,7 +211,10 @@ class _Export:
         run = output.new_run(self.notes, theme=theme, images=images, list_price=prices.of_answer)
         with progress(len(chosen), "conversations") as line:
             items = self._items(chosen, shape, run, line, memories=memories)
-            written = output.write_run(items, self._writer, self._path, run, data_out())
+            first = next(items, None)  # a document without any is no answer
+            written = 0
+            if first is not None:
+                written = output.write_run(chain([first], items), self._writer, self._path, run, data_out())
         prices.keep()
         self._printer.finish(self.notes)
         return written

@@ -11,6 +11,7 @@ from agent_journal import journal
 from agent_journal.archive.found import Found
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
+from agent_journal.homes.refused import Refused
 from agent_journal.notes import Notes
 
 
@@ -25,7 +26,15 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     note = Notes()
     config = settings()
     with Report(as_json=as_json) as report:
-        journal.import_files(config, found, report.done, from_format=from_format, note=note, waiting=waiting)
+        journal.import_files(
+            config,
+            found,
+            report.done,
+            from_format=from_format,
+            note=note,
+            is_refused=Refused(config, os.environ).really,
+            waiting=waiting,
+        )
     code = report.finish(None, note)
     embed_later(config)
     return code

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent_journal.amounts import count
 from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.cli._filters import filters, wanted
 from agent_journal.cli._journal import reading
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Listed
 
 _COLUMNS = (
-    Column("id", gives_way=True),
+    Column("id", gives_way=True, tells_apart=True),
     Column("source"),
     Column("updated"),
     Column("messages", right=True),
@@ -49,11 +50,17 @@ def command(
                 show_json(each)
             return
         rows = list(found)
+        is_narrowed = missing or asked_for_less(asked)
+        is_cut = bool(limit) and len(rows) == limit
+        is_asked_for = is_narrowed or with_children or is_cut
+        left_out = 0 if is_asked_for else archive.store.counts().conversations - len(rows)
     if not rows:
-        say("aj: no conversation is like that" if asked_for_less(asked) else "aj: the journal is empty")
+        say("aj: no conversation is like that" if is_narrowed else "aj: the journal is empty")
     show_table(out(), _COLUMNS, (_row(each) for each in rows))
-    if limit and len(rows) == limit:
+    if is_cut:
         say(f"aj: the first {limit:,}; --max 0 shows all")
+    if left_out:
+        say(f"aj: not listed: {left_out:,} of subagents, or twins of these; --all lists them")
 
 
 def asked_for_less(asked: dict[str, str | None]) -> bool:
@@ -63,7 +70,7 @@ def asked_for_less(asked: dict[str, str | None]) -> bool:
 
 def _row(each: Listed) -> tuple[str, ...]:
     marks = [
-        f"+{each.children} subagents" if each.children else "",
+        f"+{count(each.children, 'subagent')}" if each.children else "",
         "gone from disk" if each.source_missing else "",
         f"twin of {each.twin_of}" if each.twin_of else "",
     ]

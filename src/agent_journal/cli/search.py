@@ -56,7 +56,28 @@ def _narrowing(command: Command) -> Command:
     return command
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+class _Search(click.Command):
+    """A verb with words among its arguments that begin with a minus and are no options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; a blank before a word keeps it from being taken for an option."""
+        options = (each for each in self.params if isinstance(each, click.Option) and not each.is_flag)
+        with_value = {name for option in options for name in option.opts}
+        told: list[str] = []
+        for before, argument in zip(["", *args], args, strict=False):
+            is_word = before not in with_value and _is_word(argument)
+            told.append(f" {argument}" if is_word else argument)
+        return super().parse_args(ctx, told)
+
+
+def _is_word(argument: str) -> bool:
+    """Whether an argument that looks like an option is none: `-not`, or something with blanks in it."""
+    if argument.startswith("--"):
+        return " " in argument.partition("=")[0]
+    return argument.startswith("-") and argument not in {"-", "-h"}
+
+
+@click.command(cls=_Search, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("words", nargs=-1, metavar="QUERY...")
 @click.option(
     "--mode",
@@ -124,6 +145,8 @@ def command(
                 _show(hit, out(), now, with_score=with_score)
         if answer.hits and not as_json and out().width is not None:
             say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
+        if answer.has_more and not as_json:
+            say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
     _tell(answer, as_json=as_json)
     _mend(answer, config)
 
@@ -135,8 +158,12 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
     if answer.problem:
         some = "" if answer.is_whole else ", the newest as far as two seconds went"
         say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
+    elif not answer.is_whole:
+        say("aj: the search index lacks what came last; it was looked through as far as two seconds went")
     if answer.meaning:
         say(f"aj: {answer.meaning}")
+    if answer.by_meaning:
+        say("aj: nothing has these words; what was found is only alike in meaning")
     if answer.since is not None:
         day = datetime.fromtimestamp(answer.since, UTC).date()
         say(f"aj: so many messages match that only those since {day} were ranked; --until looks further back")

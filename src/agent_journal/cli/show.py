@@ -14,6 +14,7 @@ from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
 
 if TYPE_CHECKING:
+    from agent_journal.archive import Archive
     from agent_journal.archive.store import Listed
     from agent_journal.model import Conversation
 
@@ -59,7 +60,7 @@ def command(
     with reading() as archive:
         listed = archive.one(wanted)
         if resume:
-            return _tell_how_to_go_on(listed)
+            return _tell_how_to_go_on(_worked_for(archive, listed))
         conversation = archive.store.conversation(listed.key)
         children = [(each.id, each.title) for each in archive.store.children(listed.key)]
     if redact or redact_personal:
@@ -98,6 +99,18 @@ def _redacted(conversation: Conversation, *, personal: bool) -> Conversation:
 def _title(source: str) -> str:
     known = readers.discover().get(source)
     return known.INFO.title if known else source
+
+
+def _worked_for(archive: Archive, listed: Listed) -> Listed:
+    """The conversation in which a person talked: nobody can go on with what a subagent did."""
+    seen = {listed.id}
+    while listed.relation == "subagent" and listed.parent_id and listed.parent_id not in seen:
+        above = archive.store.find(f"{listed.source}:{listed.parent_id}")
+        if len(above) != 1:
+            break
+        listed = above[0]
+        seen.add(listed.id)
+    return listed
 
 
 def _tell_how_to_go_on(listed: Listed) -> int:

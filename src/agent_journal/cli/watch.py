@@ -28,8 +28,8 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
             show_json(result)
         elif result.status not in {Status.IMPORTED, Status.PARTLY, Status.PENDING}:
             say(f"{result.status}: {result.notes[0] if result.notes else result.file}")
-        elif result.new_messages:
-            show(f"{result.source}  +{result.new_messages:,}  {result.file}")
+        elif result.new_messages or result.new_memories:
+            show(f"{result.source}  +{result.new_messages + result.new_memories:,}  {result.file}")
         flush()
 
     Watcher(settings(), infos, done, lambda text: say(f"aj: {text}")).run()

@@ -132,7 +132,7 @@ class Walk:
                 if following or stays:
                     found = self._inner_folder(entry, following)
             elif following or (is_deep and entry.is_symlink()):
-                found = self._inner_file(entry, following, named.get(name), companions)
+                found = self._inner_file(entry, following, named.get(name), companions, is_deep=is_deep)
             if found is not None:
                 yield found
 
@@ -147,6 +147,8 @@ class Walk:
         following: list[Node],
         by_name: list[Node] | None,
         companions: Companions,
+        *,
+        is_deep: bool,
     ) -> Unit | _Folder | None:
         name, path = entry.name, entry.path
         if is_litter(name) or self._refused.path(path):
@@ -160,7 +162,7 @@ class Walk:
             return self._file(name, path, status, following, companions)
         if by_name:
             return self._called(name, path, by_name, companions)
-        if following or os.path.isdir(path):
+        if any(_may_hold(path, node) for node in following) or (is_deep and os.path.isdir(path)):
             self._note.add(Kind.IGNORED_FILE, path, detail="it is a link, which is not followed")
         return None
 
@@ -257,6 +259,13 @@ class _HoldsRefused(Exception):
 def _whose(homes: list[Home]) -> str:
     first = homes[0].info
     return first.name if len(homes) == 1 or all(home.info is first for home in homes) else ""
+
+
+def _may_hold(path: str, node: Node) -> bool:
+    """Whether behind a link there may be something that patterns lead to."""
+    if node.files or node.folders or node.searched or node.globs or node.deep:
+        return True
+    return any(os.path.lexists(_joined(path, name)) for name in node.literals)
 
 
 def _joined(folder: str, name: str) -> str:

@@ -74,7 +74,8 @@ class Hybrid:
         first = [every.entries, best] if is_literal(query) else [best]
         # What has only some of the words is beside the point where others have all of them.
         told = [every] if every.entries else found
-        return ranking(in_turn(*first, *lists)[:limit], *told)
+        have_words = any(each.entries for each in (every, some, ranked))
+        return ranking(in_turn(*first, *lists)[:limit], *told)._replace(by_meaning=not have_words)
 
 
 def _close(near: list[Ranked]) -> list[Ranked]:

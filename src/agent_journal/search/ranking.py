@@ -28,12 +28,15 @@ class Ranking(NamedTuple):
     """If more match than can be ranked: since when those were said that were, in seconds since 1970."""
     is_whole: bool = True
     """Whether there was time to look at all others."""
+    by_meaning: bool = False
+    """Whether words were sought that nothing of it has: it is only alike."""
 
 
 def ranking(entries: list[Ranked], *of: Ranking) -> Ranking:
     """Entries that were put together of several rankings, with what holds for these."""
     since = max((each.since for each in of if each.since is not None), default=None)
-    return Ranking(entries, since, all(each.is_whole for each in of))
+    by_meaning = [each.by_meaning for each in of if each.entries]
+    return Ranking(entries, since, all(each.is_whole for each in of), bool(by_meaning) and all(by_meaning))
 
 
 class Ranker(Protocol):

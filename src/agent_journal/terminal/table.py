@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.terminal.measure import broken, cut, padded, width
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 _BETWEEN = "  "
 _NARROWEST = 8
 _AT_LEAST = 3
+_MUCH = 4  # one column of so many
 
 
 class Column(NamedTuple):
     """A column: its heading, whether its values are numbers, whether it gives way when there is no room.
 
+    What tells rows apart is cut only as far as it still does, unless that takes much of the room.
     What is never cut, though there is no room for it, stands on lines of its own, above the rest of its row.
     """
 
@@ -28,6 +31,7 @@ class Column(NamedTuple):
     gives_way: bool = False
     style: Style | None = None
     is_whole: bool = False
+    tells_apart: bool = False
 
 
 def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -61,19 +65,36 @@ def _fitting(columns: Sequence[Column], cells: list[list[str]], room: int) -> li
         for place, column in enumerate(columns)
     ]
     room -= len(_BETWEEN) * (len(widths) - 1)
-    _narrow(widths, [place for place, column in enumerate(columns) if column.gives_way], room, _NARROWEST)
-    _narrow(widths, [*range(len(columns))], room, _AT_LEAST)
+    giving = {place: _NARROWEST for place, column in enumerate(columns) if column.gives_way}
+    for place, column in enumerate(columns):
+        if column.tells_apart and (least := _telling(row[place] for row in cells)) <= room // _MUCH:
+            giving[place] = max(least, _NARROWEST)
+    _narrow(widths, giving, room)
+    _narrow(widths, dict.fromkeys(range(len(columns)), _AT_LEAST), room)
     return widths
 
 
-def _narrow(widths: list[int], which: list[int], room: int, narrowest: int) -> None:
+def _telling(values: Iterable[str]) -> int:
+    """How wide different values must be to look different: where two part, and the sign that they are cut."""
+    ordered = sorted(set(values))
+    return max((width(_alike(*pair)) + 2 for pair in pairwise(ordered)), default=0)
+
+
+def _alike(one: str, other: str) -> str:
+    """What two texts begin with."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
+def _narrow(widths: list[int], narrowest: dict[int, int], room: int) -> None:
     """Take from the widest of some columns, down to the next widest, until all have room or none can give."""
-    while which and (excess := sum(widths) - room) > 0:
-        widest = max(which, key=widths.__getitem__)
-        if widths[widest] <= narrowest:
+    while (excess := sum(widths) - room) > 0:
+        which = [place for place, least in narrowest.items() if widths[place] > least]
+        if not which:
             return
+        widest = max(which, key=widths.__getitem__)
         others = [widths[place] for place in which if widths[place] < widths[widest]]
-        widths[widest] -= min(excess, max(widths[widest] - max([narrowest, *others]), 1))
+        widths[widest] -= min(excess, max(widths[widest] - max([narrowest[widest], *others]), 1))
 
 
 def _pieces(columns: Sequence[Column], row: list[str], widths: list[int]) -> list[Piece]:
