@@ -269,6 +269,7 @@ class StoreSuite:
         assert ["c", "a", "b"] == found("title"), "beta, first question, Ärger"
         assert ["a", "b", "c"] == sorted(found("project"))
         assert ["b"] == found(source="other")
+        assert ["b"] == found(source="OTH"), "a part of a name does, where nothing is called just so"
         assert ["a", "b"] == sorted(found(project="WORK"))
         assert ["a"] == found(model="M-1")
         assert ["c"] == found(title="BET")

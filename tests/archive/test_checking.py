@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from agent_journal.archive import open_to_read
+from agent_journal.archive.backup import backup
 from agent_journal.archive.checking import problems
 from agent_journal.archive.sqlite import SqliteStore, open_store
-from agent_journal.errors import AgentJournalError, DamagedArchive, UnusableArchive
+from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.model import Memory, Usage
 from tests.archive.journals import (
     everything,
@@ -199,3 +201,38 @@ def test_a_newer_journal_is_refused(tmp_path: Path) -> None:
     for for_writing in (True, False):
         with pytest.raises(UnusableArchive, match="newer version"):
             open_store(tmp_path / "journal.db", for_writing=for_writing)
+
+
+@pytest.mark.parametrize("for_writing", [True, False])
+def test_a_journal_that_was_emptied_is_not_begun_anew(tmp_path: Path, for_writing: bool) -> None:
+    (tmp_path / "journal.db").touch()
+    with pytest.raises(UnusableArchive, match="it is empty"):
+        open_store(tmp_path / "journal.db", for_writing=for_writing)
+
+
+def test_damage_does_not_end_a_look_at_one_moment(tmp_path: Path) -> None:
+    small_journal(tmp_path / "journal")
+    path = tmp_path / "journal" / "journal.db"
+    whole, page = path.read_bytes(), 8192
+    told = 0
+    for start in range(page, len(whole), page):
+        path.write_bytes(whole[:start] + b"\x7f" * page + whole[start + page :])
+        try:
+            archive = open_to_read(tmp_path / "journal")
+        except AgentJournalError:
+            continue
+        with archive:
+            with archive.store.one_moment():
+                found = list(problems(archive, deep=True))
+            assert archive.store._db.get_autocommit()
+            told += bool(found)
+    assert told > 5
+
+
+def test_a_copy_needs_a_name_that_is_text(tmp_path: Path) -> None:
+    small_journal(tmp_path / "journal")
+    with (
+        open_to_read(tmp_path / "journal") as archive,
+        pytest.raises(CannotWrite, match="its name is no text"),
+    ):
+        backup(archive, tmp_path / os.fsdecode(b"copy\xff"))

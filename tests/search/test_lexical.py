@@ -108,6 +108,9 @@ FINDS = [
     ("连接test", "请检查数据库连接test失败"),
     ("데이터", "데이터베이스 연결"),
     ("привет", "Привет, мир"),
+    ("елка", "Ёлка"),
+    ("κειμενο", "το κείμενο"),
+    ("λόγος", "Ο ΛΟΓΟΣ"),
     ("holst*", "the Holsteiner"),
     ("parse_ht*", "def parse_http_header(text):"),
     ("rare OR missing", "a rare word"),
@@ -408,6 +411,23 @@ def test_what_is_everywhere_is_ranked_among_the_newest(years: Index) -> None:
 
     assert 281 * DAY == ranking.since
     assert all(hit.key > 2 * 280 for hit in ranking.entries)
+
+
+def test_a_pasted_line_is_found_however_old_it_is(years: Index) -> None:
+    """The newest have enough of its words: those that are everywhere."""
+    everywhere = "one of the many words that nobody can do without"
+    line = f"{everywhere}, at the harbour"
+    years.add(entry(2000 + day, everywhere, at=(400 + day) * DAY) for day in range(100))
+    years.add([entry(3000, f"Long ago {line}.", at=3 * DAY)])
+    years.commit(3000)
+    ranking = years.search(parse(line), limit=10)
+
+    assert 3000 == ranking.entries[0].key
+    assert ranking.since is not None
+    assert 10 == len({hit.key for hit in ranking.entries})
+    assert [hit.key for hit in ranking.entries[4:]] == [
+        hit.key for hit in years.search(parse(line), limit=6, offset=4).entries
+    ]
 
 
 def test_whoever_wants_more_gets_more(years: Index) -> None:

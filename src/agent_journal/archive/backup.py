@@ -11,6 +11,7 @@ from agent_journal.archive import DATABASE, VAULT
 from agent_journal.archive.checking import problems
 from agent_journal.archive.lock import private_folder
 from agent_journal.errors import CannotWrite, DamagedArchive
+from agent_journal.source import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,8 @@ def backup(archive: Archive, target: Path) -> int:
 
     Rows first: what they tell of is in the packs before they are written, and packs only grow.
     """
+    if not _is_text(target):
+        raise CannotWrite(as_text(str(target)), "its name is no text; name another folder")
     if target.exists() and any(target.iterdir()):
         raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
     partial = target.with_name(target.name + _PARTIAL)
@@ -46,6 +49,14 @@ def backup(archive: Archive, target: Path) -> int:
         target.rmdir()
     partial.rename(target)
     return size
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path is valid Unicode; names of files are bytes."""
+    try:
+        return bool(str(path).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _insist(copy: Archive) -> None:

@@ -31,9 +31,11 @@ def problems(archive: Archive, *, deep: bool = False) -> Iterator[Problem]:
     """Every problem in rows and vault; with `deep` all kept bytes are read and hashed again."""
     for where, what in archive.store.problems():
         yield Problem(where, what)
-    yield from _blobs(archive, deep=deep)
-    for row in archive.store.sources():
-        yield from _snapshots(archive, row, deep=deep)
+    for found in (_blobs(archive, deep=deep), _kept(archive, deep=deep)):
+        try:
+            yield from found
+        except DamagedArchive as error:  # of rows, so that nothing more can be told
+            yield Problem(error.where, error.reason)
 
 
 def lost(archive: Archive) -> list[str]:
@@ -69,6 +71,11 @@ def _needed(archive: Archive) -> set[bytes] | None:
         return archive.store.needed_blobs()
     except DamagedArchive:
         return None
+
+
+def _kept(archive: Archive, *, deep: bool) -> Iterator[Problem]:
+    for row in archive.store.sources():
+        yield from _snapshots(archive, row, deep=deep)
 
 
 def _snapshots(archive: Archive, row: SourceRow, *, deep: bool) -> Iterator[Problem]:

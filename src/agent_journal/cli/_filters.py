@@ -45,7 +45,11 @@ def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
 
 
 _OF_CONVERSATIONS = (
-    click.option("--source", metavar="NAME", help="Only this source ('aj formats' lists them)."),
+    click.option(
+        "--source",
+        metavar="NAME",
+        help="Only this source ('aj formats' lists them), or those with this in their names.",
+    ),
     click.option("--project", metavar="TEXT", help="Only projects whose folder has this in its path."),
     click.option("--model", metavar="TEXT", help="Only where a model with this in its name took part."),
     click.option("--title", metavar="TEXT", help="Only those with this in the title."),

@@ -165,6 +165,16 @@ class Index(Closing):
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         """The entries that match best, best first; the newest first if no words are sought."""
+        found = self._ranked(query, limit, offset)
+        if found.since is None or query.enough is None:
+            return found
+        # Many of the newest have enough words of a text that was pasted: those that are everywhere. What has
+        # all of them is meant, however old it is.
+        every, some = (self._ranked(each, offset + limit) for each in (query._replace(enough=None), query))
+        return found._replace(entries=_in_turn(every.entries, some.entries)[offset : offset + limit])
+
+    def _ranked(self, query: Query, limit: int, offset: int = 0) -> Ranking:
+        """The entries that match best, where words are everywhere among the newest."""
         matcher, known = self._matcher(), self._known()
         sought = matcher.sought(query)
         if sought is None or limit <= 0 or offset >= known.count:
@@ -189,11 +199,9 @@ class Index(Closing):
         looser = self._matcher().loosened(query) if len(hits) < min(limit, _FEW) else None
         if looser is None or (hits and len(looser.wanted) < _SENTENCE):
             return found
-        known = {hit.key for hit in hits}
         others = self.search(looser, limit=min(limit, _LOOSE))
-        more = [hit for hit in others.entries if hit.key not in known]
         told = found if hits else others  # what has only some words follows, or is all that there is
-        return told._replace(entries=hits + _below(more, hits[-1].score if hits else None))
+        return told._replace(entries=_in_turn(hits, others.entries))
 
     def corrected(self, query: Query) -> tuple[Query, list[Correction]]:
         """A query with words that were meant beside those that hardly any entry has, and which these are."""
@@ -388,6 +396,13 @@ def _newer_first(hits: list[_Hit]) -> list[Ranked]:
         for hit in hits
     ]
     return sorted(fresh, key=lambda hit: (-hit.score, -hit.key))
+
+
+def _in_turn(first: list[Ranked], others: list[Ranked]) -> list[Ranked]:
+    """Hits, and below them others that are worth it."""
+    known = {hit.key for hit in first}
+    more = [hit for hit in others if hit.key not in known]
+    return first + _below(more, first[-1].score if first else None)
 
 
 def _below(hits: list[Ranked], score: float | None) -> list[Ranked]:

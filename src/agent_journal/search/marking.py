@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
-from agent_journal.search.words import FEW, humps_of, is_paired, odd_letters, without_line
+from agent_journal.search.words import FEW, bare, humps_of, is_paired, odd_letters, without_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,11 +74,11 @@ class _Folds(dict[str, str]):
     """Each letter as the index has it, made when it is first met."""
 
     def __missing__(self, letter: str) -> str:
-        lower = letter.lower().translate(_LIGATURES)
-        bare = "".join(
+        lower = bare(letter.lower()).translate(_LIGATURES)
+        plain = "".join(
             each for each in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(each)
         )
-        self[letter] = known = bare if bare.isascii() else lower
+        self[letter] = known = plain if plain.isascii() else lower
         return known
 
 

@@ -70,6 +70,7 @@ _PAIRED = re.compile(
     "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
 )
+_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
 # What one of them begins with in UTF-8; few other characters begin so.
 _NEVER_PAIRED = bytes(set(range(256)) - {*range(0xE3, 0xEE), 0xEF, 0xF0})
 
@@ -114,12 +115,24 @@ class _Characters(dict[int, str]):
     def __missing__(self, number: int) -> str:
         character = chr(number)
         if not character.isascii():  # between two letters it shows whether it belongs to a word
-            character = " ".join(_analyze()(f"x{character}x"))[1:-1]
+            character = bare(" ".join(_analyze()(f"x{character}x"))[1:-1])
         self[number] = character
         return character
 
 
 _KNOWN_CHARACTERS = _Characters()
+
+
+def bare(letter: str) -> str:
+    """A lower-case letter of Greek or Cyrillic without what people leave out: accents, the form at an end.
+
+    A short и is no и with an accent.
+    """
+    if not (_GREEK.match(letter) or letter == "ё"):
+        return letter
+    return unicodedata.normalize("NFD", letter)[0].replace("ς", "σ")
+
+
 FEW = 16  # characters that are sought one by one; for more of them a text is gone through letter by letter
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from agent_journal.errors import AgentJournalError
 
+NOWHERE = ":memory:"
+"""The path of a database that is in no file."""
+
 # A reader waits so long for a writer's short moments.
 _BUSY_MS = 10_000
 _CACHE_KB = 16_384
@@ -119,6 +122,8 @@ def _advice(error: Exception) -> str:
 
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
+    if not version and str(path) != NOWHERE:  # a new one takes its name when it has tables
+        raise UnusableArchive(str(path), "it is empty; 'aj backup' copies can be put in its place")
     if version > VERSION:
         reason = (
             f"it was written by a newer version (tables {version}, known {VERSION}); upgrade agent-journal"
@@ -171,7 +176,7 @@ class Base:
         self._db = connection
         self._path = path
         self._last_key: int | None = None
-        self._is_nowhere = self._is_marked = str(path) == ":memory:"
+        self._is_nowhere = self._is_marked = str(path) == NOWHERE
         self.journal_id: str = str(self._value("SELECT value FROM journal WHERE name = 'id'"))
 
     @contextmanager
@@ -220,7 +225,7 @@ class Base:
         try:
             yield
         finally:
-            self._db.execute("COMMIT")
+            self._db.execute("ROLLBACK")  # nothing was written, and where there is damage a commit fails
 
     def _told(self, error: apsw.Error) -> AgentJournalError:
         """An error of the database as a person is told it."""

@@ -113,13 +113,20 @@ class Lists(Conversations, Finds):
         )
 
 
+# A source is called so; or in part, if none is called just so.
+_OF_SOURCE = (
+    "(lower(c.source) = lower(?) OR (instr(lower(c.source), lower(?)) AND NOT EXISTS "
+    "(SELECT 1 FROM conversations x WHERE lower(x.source) = lower(?))))"
+)
+
+
 def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
     """The SQL by which conversations, as `c`, are chosen, and its values."""
     where: list[str] = []
     values: list[Any] = []
     if wanted.source:
-        where.append("c.source = ?")
-        values.append(wanted.source)
+        where.append(_OF_SOURCE)
+        values += [wanted.source] * 3
     for column, text in (("c.project", wanted.project), ("coalesce(c.title, c.summary)", wanted.title)):
         if text:
             where.append(f"instr(lower({column}), lower(?))")
