@@ -95,13 +95,11 @@ class ByMeaning:
 
     def _reranked(self, ranker: Ranker) -> Ranker:
         """The ranker, with the best read once more by the person's own model, if that is what it is for."""
-        settled = self._config.index.vector
-        if settled.model_use != "rerank":
+        if self._config.index.vector.model_use != "rerank":
             return ranker
-        from agent_journal.search.meaning.models import own_model  # noqa: PLC0415
         from agent_journal.search.rerank import Reranked  # noqa: PLC0415
 
-        model, self._trouble = own_model(settled.model_path)
+        model, self._trouble = embedding.own_model(self._config)
         return Reranked(ranker, model, self._texts) if model is not None else ranker
 
     def _texts(self, keys: Sequence[int]) -> dict[int, str]:

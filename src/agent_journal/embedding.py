@@ -70,7 +70,17 @@ def folder(config: Config) -> Path:
 def chosen(config: Config) -> models.Chosen:
     """The model that vectors are made with."""
     settled = config.index.vector
-    return models.chosen(settled.model_path, settled.fallback, own=settled.model_use == "all")
+    is_own, is_settled = settled.model_use == "all", _names_a_model(config)
+    return models.chosen(settled.model_path, settled.fallback, own=is_own, is_settled=is_settled)
+
+
+def own_model(config: Config) -> models.Chosen:
+    """The person's own model."""
+    return models.own_model(config.index.vector.model_path, is_settled=_names_a_model(config))
+
+
+def _names_a_model(config: Config) -> bool:
+    return "index.vector.model_path" in config.origins
 
 
 def made_with(kept: Archive, config: Config, model: Model) -> Made:

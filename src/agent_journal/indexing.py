@@ -9,7 +9,7 @@ from agent_journal.search import folder as index_folder
 from agent_journal.search.folder import LAYOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -30,6 +30,7 @@ class Indexer:
         self._folder = config.storage.index_path
         self._given = 0
         """Up to which key the index got everything."""
+        self._told: Callable[[int, int], None] | None = None
         if index_folder.reach(self._folder) > kept.store.last_key():
             # A power cut took rows that the index has; their keys will be given to others.
             index_folder.discard(self._folder)
@@ -63,9 +64,13 @@ class Indexer:
         if self._index is not None and self._given > self._index.upto:
             self._index.commit(self._given)
 
-    def rebuild(self) -> None:
-        """Make the index anew from the rows. The old one serves until the new one is whole."""
+    def rebuild(self, told: Callable[[int, int], None] | None = None) -> None:
+        """Make the index anew from the rows. The old one serves until the new one is whole.
+
+        `told` is given how many entries it has, and how many there are.
+        """
         self.close()
+        self._told = told
         store, place = self._archive.store, self._folder
         index_folder.tidy(place)
         last, removed = store.last_key(), store.removed()
@@ -123,9 +128,19 @@ class Indexer:
             index = Index.open(folder, journal=journal, budget_mb=budget)
         self._index, self._given = index, index.upto
         last = self._archive.store.last_key()
-        index.add(self._wanted(self._archive.store.indexed_since(index.upto)))
+        index.add(self._counted(self._wanted(self._archive.store.indexed_since(index.upto))))
         self._given = last
         return index
+
+    def _counted(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """The entries; how many there were is told, if somebody wants to know."""
+        if self._told is None:
+            yield from entries
+            return
+        total = self._archive.store.indexable()
+        for number, entry in enumerate(entries, 1):
+            yield entry
+            self._told(number, total)
 
     def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
         """What the index is to know of entries: rows and index have the same fields for it."""
@@ -140,11 +155,11 @@ class Indexer:
             yield cast("Any", less)
 
 
-def rebuild(kept: Archive, config: Config) -> None:
-    """Make the index anew from the rows."""
+def rebuild(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
+    """Make the index anew from the rows; `told` is given how many entries it has, and how many there are."""
     indexer = Indexer(kept, config)
     try:
-        indexer.rebuild()
+        indexer.rebuild(told)
     finally:
         indexer.close()
 

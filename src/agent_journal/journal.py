@@ -158,7 +158,7 @@ def import_files(
         finish_erasing(kept, config)
 
 
-def finish_erasing(kept: Archive, config: Config) -> int:
+def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> int:
     """Erase what is forgotten and still lies somewhere; how many bytes of the vault that gave back.
 
     That may be the rest of what a killed process began, or come with a file that holds other things too.
@@ -172,7 +172,7 @@ def finish_erasing(kept: Archive, config: Config) -> int:
     if erasing.rows:
         kept.store.compact()
         # Words of what was removed would stay in the index's files for a while.
-        indexing.rebuild(kept, config)
+        indexing.rebuild(kept, config, told)
         from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
 
         embedding.erase(kept, config)
@@ -181,18 +181,31 @@ def finish_erasing(kept: Archive, config: Config) -> int:
     return freed
 
 
-def forget(config: Config, keys: Callable[[Archive], list[int]]) -> tuple[int, int]:
-    """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went."""
+def forget(
+    config: Config,
+    keys: Callable[[Archive], list[int]],
+    told: Callable[[int, int], None] | None = None,
+) -> tuple[int, int]:
+    """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went.
+
+    `told` is given how many entries the new index has, and how many there are.
+    """
     from agent_journal.archive import forgetting  # noqa: PLC0415
 
     with archive.open_to_write(config.home) as kept:
         finish_erasing(kept, config)
         wanted = keys(kept)
         forgetting.forget(kept, wanted, moment())
-        return len(wanted), finish_erasing(kept, config)
+        return len(wanted), finish_erasing(kept, config, told)
 
 
-def reindex(config: Config, *, from_vault: bool = False, done: Callable[[Result], None]) -> None:
+def reindex(
+    config: Config,
+    *,
+    from_vault: bool = False,
+    done: Callable[[Result], None],
+    told: Callable[[int, int], None] | None = None,
+) -> None:
     """Make the index anew from the rows; before that, if asked for, read everything in the vault again."""
     with archive.open_to_write(config.home) as kept:
         finish_erasing(kept, config)
@@ -200,7 +213,7 @@ def reindex(config: Config, *, from_vault: bool = False, done: Callable[[Result]
             with _importer(kept, moment(), lambda _: None, done) as importer:
                 for row in list(kept.store.sources()):
                     importer.again(row)
-        indexing.rebuild(kept, config)
+        indexing.rebuild(kept, config, told)
 
 
 def mend(config: Config, *, anew: bool) -> bool:

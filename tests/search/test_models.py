@@ -187,3 +187,9 @@ def test_without_any_model_the_fallback_serves(
 
 def test_the_code_of_the_wheel_is_not_imported() -> None:
     assert "wordllama" not in sys.modules
+
+
+def test_that_there_is_no_model_is_trouble_where_one_was_settled(tmp_path: Path) -> None:
+    assert "" == models.chosen(tmp_path, "none").trouble
+    assert f"no model.onnx in {tmp_path}" in models.chosen(tmp_path, "none", is_settled=True).trouble
+    assert "" == models.chosen(tmp_path, "none", own=False, is_settled=True).trouble

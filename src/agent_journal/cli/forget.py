@@ -10,7 +10,7 @@ from agent_journal import journal
 from agent_journal.amounts import count, size
 from agent_journal.archive.store import Filter
 from agent_journal.cli._journal import reading, settings
-from agent_journal.terminal import agreed, show
+from agent_journal.terminal import agreed, progress, show
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Listed
@@ -37,7 +37,8 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
             show(f"  {each.source}:{each.id}  {each.title or ''}")
         if not agreed(f"erase {count(len(chosen), 'conversation')} for good?"):
             raise click.Abort
-    number, freed = journal.forget(settings(), lambda _: [each.key for each in chosen])
+    with progress(unit="entries of a new index") as line:
+        number, freed = journal.forget(settings(), lambda _: [each.key for each in chosen], line.update)
     them = "it" if number == 1 else "them"
     show(f"{count(number, 'conversation')} erased, {size(freed)} of the vault with {them}")
 

@@ -6,7 +6,7 @@ import click
 
 from agent_journal import journal
 from agent_journal.cli._journal import reading, settings
-from agent_journal.terminal import show
+from agent_journal.terminal import progress, show
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,6 +18,7 @@ def command(*, from_vault: bool) -> None:
     """
     config = settings()
     reading().close()  # a journal that is not there is not made
-    journal.reindex(config, from_vault=from_vault, done=lambda _: None)
+    with progress(unit="entries") as line:
+        journal.reindex(config, from_vault=from_vault, done=lambda _: None, told=line.update)
     with reading() as archive:
         show(f"{archive.store.indexable():,} entries are in the index")

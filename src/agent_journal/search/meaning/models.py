@@ -44,11 +44,11 @@ class Chosen(NamedTuple):
     trouble: str = ""
 
 
-def chosen(model_path: Path, fallback: str, *, own: bool = True) -> Chosen:
+def chosen(model_path: Path, fallback: str, *, own: bool = True, is_settled: bool = False) -> Chosen:
     """The model in a folder if there is one (and it is wanted), else the bundled one, else the fallback."""
     trouble = ""
     if own:
-        model, trouble = own_model(model_path)
+        model, trouble = own_model(model_path, is_settled=is_settled)
         if model is not None:
             return Chosen(model)
     from agent_journal.search.meaning import static  # noqa: PLC0415 (imports numpy)
@@ -65,10 +65,11 @@ def chosen(model_path: Path, fallback: str, *, own: bool = True) -> Chosen:
     return Chosen(None, trouble)
 
 
-def own_model(folder: Path) -> Chosen:
-    """The ONNX model in a folder; without one there is none, which is no trouble."""
+def own_model(folder: Path, *, is_settled: bool = False) -> Chosen:
+    """The ONNX model in a folder; that there is none is trouble if somebody settled that one is there."""
     if not (folder / "model.onnx").is_file():
-        return Chosen(None)
+        trouble = f"there is no model.onnx in {folder}, which index.vector.model_path names"
+        return Chosen(None, trouble if is_settled else "")
     from agent_journal.search.meaning import onnx  # noqa: PLC0415
 
     try:
