@@ -53,6 +53,11 @@ def fillable(stream: Stream) -> Fillable:
     return stream if isinstance(stream, _Rejoined | io.BytesIO) else _Raw(stream)
 
 
+def encodable(text: str) -> str:
+    """A text with question marks for halves of characters, which are no Unicode."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def head_text(raw: bytes) -> bytes:
     """The same for the first bytes of a file."""
     text = decoded_head(raw)

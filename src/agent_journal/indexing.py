@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 
 class Indexer:
-    """Gives the index what the rows have. It is opened when there is something to give it."""
+    """Gives the index what the rows have. It is opened when there is something to give it.
 
-    def __init__(self, kept: Archive, config: Config) -> None:
+    `told` is given how many entries it has caught up with, and how many there are.
+    """
+
+    def __init__(self, kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
         self._archive = kept
         self._config = config
+        self._told = told
         self._index: Index | None = None
         self._folder = config.storage.index_path
         self._given = 0
         """Up to which key the index got everything."""
-        self._told: Callable[[int, int], None] | None = None
         if index_folder.reach(self._folder) > kept.store.last_key():
             # A power cut took rows that the index has; their keys will be given to others.
             index_folder.discard(self._folder)
@@ -64,13 +67,9 @@ class Indexer:
         if self._index is not None and self._given > self._index.upto:
             self._index.commit(self._given)
 
-    def rebuild(self, told: Callable[[int, int], None] | None = None) -> None:
-        """Make the index anew from the rows. The old one serves until the new one is whole.
-
-        `told` is given how many entries it has, and how many there are.
-        """
+    def rebuild(self) -> None:
+        """Make the index anew from the rows. The old one serves until the new one is whole."""
         self.close()
-        self._told = told
         store, place = self._archive.store, self._folder
         index_folder.tidy(place)
         last, removed = store.last_key(), store.removed()
@@ -157,9 +156,9 @@ class Indexer:
 
 def rebuild(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
     """Make the index anew from the rows; `told` is given how many entries it has, and how many there are."""
-    indexer = Indexer(kept, config)
+    indexer = Indexer(kept, config, told)
     try:
-        indexer.rebuild(told)
+        indexer.rebuild()
     finally:
         indexer.close()
 

@@ -9,6 +9,7 @@ from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import open_store
 from agent_journal.archive.vault import Vault
 from agent_journal.closing import Closing
+from agent_journal.encoding import encodable
 from agent_journal.errors import AgentJournalError, NoSuchConversation, OlderArchive, UnusableArchive
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ class Archive(Closing):
 
         Ids of subagents may begin with that of the conversation they work for, which is meant then.
         """
-        typed = name.encode("utf-8", "replace").decode()  # bytes that are no text begin no id
-        found = _without_subagents(self.store.find(typed))
+        found = _without_subagents(self.store.find(encodable(name)))
         if len(found) != 1:
             raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in found[:5]])
         return found[0]

@@ -9,8 +9,8 @@ import click
 
 from agent_journal import times
 from agent_journal.archive.store import Filter
+from agent_journal.encoding import encodable
 from agent_journal.search.dates import seconds
-from agent_journal.search.query import as_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,5 +82,5 @@ def filters(command: Command) -> Command:
 
 def wanted(asked: dict[str, Any], **more: Any) -> Filter:
     """The filter that the options mean. What was typed may be bytes that are no text, which nothing has."""
-    texts = {name: as_stored(value) for name, value in asked.items() if isinstance(value, str)}
+    texts = {name: encodable(value) for name, value in asked.items() if isinstance(value, str)}
     return Filter(**{**asked, **texts}, **more)

@@ -170,8 +170,10 @@ class Index(Closing):
             return found
         # Many of the newest have enough words of a text that was pasted: those that are everywhere. What has
         # all of them is meant, however old it is.
-        every, some = (self._ranked(each, offset + limit) for each in (query._replace(enough=None), query))
-        return found._replace(entries=_in_turn(every.entries, some.entries)[offset : offset + limit])
+        end = offset + limit
+        every = self._ranked(query._replace(enough=None), end)
+        some = self._ranked(query, end) if offset else found
+        return found._replace(entries=_followed_by(every.entries, some.entries)[offset:end])
 
     def _ranked(self, query: Query, limit: int, offset: int = 0) -> Ranking:
         """The entries that match best, where words are everywhere among the newest."""
@@ -201,7 +203,7 @@ class Index(Closing):
             return found
         others = self.search(looser, limit=min(limit, _LOOSE))
         told = found if hits else others  # what has only some words follows, or is all that there is
-        return told._replace(entries=_in_turn(hits, others.entries))
+        return told._replace(entries=_followed_by(hits, others.entries))
 
     def corrected(self, query: Query) -> tuple[Query, list[Correction]]:
         """A query with words that were meant beside those that hardly any entry has, and which these are."""
@@ -398,7 +400,7 @@ def _newer_first(hits: list[_Hit]) -> list[Ranked]:
     return sorted(fresh, key=lambda hit: (-hit.score, -hit.key))
 
 
-def _in_turn(first: list[Ranked], others: list[Ranked]) -> list[Ranked]:
+def _followed_by(first: list[Ranked], others: list[Ranked]) -> list[Ranked]:
     """Hits, and below them others that are worth it."""
     known = {hit.key for hit in first}
     more = [hit for hit in others if hit.key not in known]

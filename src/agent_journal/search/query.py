@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent_journal.encoding import encodable
 from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ def index_fields(names: Iterable[str]) -> list[str]:
 
 def as_stored(value: str) -> str:
     """A value of an entry as it is kept to be filtered by."""
-    value = value[:_LONGEST_VALUE]
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return encodable(value[:_LONGEST_VALUE])
 
 
 @lru_cache(maxsize=1024)  # a sync asks for the same few again and again

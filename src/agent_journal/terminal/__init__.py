@@ -234,7 +234,13 @@ def prepare() -> None:
     if isinstance(sys.stdout.buffer, RawIOBase):  # as PYTHONUNBUFFERED has it
         # What a full disk, or a pipe of a process that was stopped, takes only in part is not written again.
         sys.stdout = open(  # noqa: SIM115
-            sys.stdout.fileno(), "w", 1, sys.stdout.encoding, sys.stdout.errors, "\n", closefd=False
+            sys.stdout.fileno(),
+            "w",
+            buffering=1,
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            newline="\n",
+            closefd=False,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_journal.encoding import encodable
 from agent_journal.search.words import without_blobs
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _LONGEST_WORD = 40  # characters; languages without blanks are cut there
 
 def chunks(text: str, most: int = MOST) -> list[str]:
     """The pieces of a text, with single blanks; what looks like base64 is left out."""
-    text = text[: most * SIZE * 4].encode("utf-8", "replace").decode()
+    text = encodable(text[: most * SIZE * 4])
     words = list(_words(without_blobs(text)))
     sizes = [len(word.encode()) + 1 for word in words]
     found: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.encoding import encodable
 from agent_journal.search.meaning.models import of_length_one
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class OnnxModel:
         in_order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         for start in range(0, len(texts), _BATCH):
             places = in_order[start : start + _BATCH]
-            found = self._batch([texts[at].encode("utf-8", "replace").decode() for at in places])
+            found = self._batch([encodable(texts[at]) for at in places])
             if not self.dimensions:
                 return found
             rows[places] = found

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_journal.encoding import encodable
 from agent_journal.search.meaning.models import of_length_one
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class StaticModel:
         import numpy as np  # noqa: PLC0415
 
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        cut = [_WORD.findall(text.encode("utf-8", "replace").decode()) for text in texts]
+        cut = [_WORD.findall(encodable(text)) for text in texts]
         self._learn({word for words in cut for word in words})
         known = self._known
         for place, words in enumerate(cut):
