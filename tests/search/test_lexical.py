@@ -397,7 +397,8 @@ def years(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """Three hundred days with two entries each, where a few are enough."""
     monkeypatch.setattr(reach, "_EASY", 100)
     monkeypatch.setattr(reach, "_NEWEST", 40)
-    monkeypatch.setattr(reach, "_ENOUGH", 20)
+    monkeypatch.setattr(reach, "_AMONG", 20)
+    monkeypatch.setattr(reach, "_NEARLY_ALL", 0.25)
     index = Index.open(folder)
     index.add(entry(day * 2, "the usual word and more of it", at=day * DAY) for day in range(1, 301))
     index.add(entry(day * 2 + 1, "it of word", role="assistant", at=day * DAY + 9) for day in range(1, 301))
@@ -438,6 +439,17 @@ def test_whoever_wants_more_gets_more(years: Index) -> None:
     assert ranking.since < 281 * DAY
     everything = years.search(parse("word"), limit=1000)
     assert (602, None) == (len(everything.entries), everything.since)
+
+
+def test_the_newest_are_enough_that_have_what_is_in_quotes(
+    years: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All have it as it was asked for; of those with words, many are ranked."""
+    monkeypatch.setattr(reach, "_AMONG", 1000)
+    row, words = (years.search(parse(text), limit=10) for text in ('"usual word"', "usual word"))
+
+    assert 281 * DAY == row.since
+    assert words.since is None
 
 
 @pytest.mark.parametrize(

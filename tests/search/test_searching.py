@@ -350,7 +350,7 @@ def test_it_is_said_since_when_frequent_words_were_looked_for(
 ) -> None:
     monkeypatch.setattr(reach, "_EASY", 20)
     monkeypatch.setattr(reach, "_NEWEST", 4)
-    monkeypatch.setattr(reach, "_ENOUGH", 1)
+    monkeypatch.setattr(reach, "_AMONG", 1)
     monkeypatch.setattr(searching, "_WINDOW", 4)
     days = [f"2026-{month:02}-{day:02}T10:00:00Z" for month in (1, 2) for day in range(1, 29)]
     keep(config, tmp_path, *(chat(at, said(at, "a lantern", 0) | {"at": at}) for at in days))

@@ -100,7 +100,7 @@ class Index(Closing):
             lent = None if os.access(folder, os.W_OK) else _lent(folder)
             index = tantivy.Index.open(lent.name if lent else str(folder))
             index.config_reader("manual")
-            opened = cls(folder, index, found.journal, budget=budget_mb * 1_000_000, threads=threads)
+            opened = cls(folder, index, found.journal, budget=budget_mb << 20, threads=threads)
             opened._lent = lent
             return opened
 
@@ -181,13 +181,14 @@ class Index(Closing):
         sought = matcher.sought(query)
         if sought is None or limit <= 0 or offset >= known.count:
             return Ranking([])
+        needed = reach.enough(offset + limit, is_exact=query.is_exact)
         days = [] if reach.is_easy(sought.entries) else reach.first(known.days)
         while days:
             newest = matcher.of_days([day.name for day in days]).sought(query)
             count, hits = self._hits(newest or sought, limit, offset)
-            if reach.is_enough(count, offset + limit):
+            if count >= needed:
                 break
-            days = reach.further(days, count, offset + limit, known.days)
+            days = reach.further(days, count, needed, known.days)
         else:
             _, hits = self._hits(sought, limit, offset)
         if not sought.is_scored:  # nothing that was left out would stand before these

@@ -37,8 +37,11 @@ _MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_0
 _SATURATION, _BY_LENGTH = 1.2, 0.75
 # How long a text mostly is, in mean lengths: a few are very long, above all of what tools print.
 _USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25}
+_ONE_BY_ONE = 128  # values that are sought faster each for itself: to make a set of them takes its time
+_EVERYWHERE = 100_000  # entries that have a word; beside a rarer one it tells nothing how often each has it
 _MANY = 20_000  # entries to go through; to leave out some of fewer takes longer
-_ROW = 5  # times as long as for a word it takes to find out whether words stand in a row
+# How many times as long as for one word it takes to find words that stand in a row, or one of many.
+_ROW, _BEGUN = 2, 3
 
 
 class Sought(NamedTuple):
@@ -66,12 +69,12 @@ class Matcher:
         self._days: Sequence[str] = ()
         self._prefixes = _MOST_PREFIXES
         self._evenings: dict[str, float] = {}
-        self._begun: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._beginnings: dict[tuple[str, tuple[str, ...]], list[Sought]] = {}
 
     def of_days(self, days: Sequence[str]) -> Matcher:
         """What makes the same queries for entries of some days."""
         other = Matcher(self._schema, self._vocabulary)
-        other._days, other._evenings, other._begun = days, self._evenings, self._begun
+        other._days, other._evenings, other._beginnings = days, self._evenings, self._beginnings
         return other
 
     def sought(self, query: Query) -> Sought | None:
@@ -137,7 +140,11 @@ class Matcher:
         all words are rare in them; here a word is as rare as it is in all fields together.
         """
         if form.prefix and len(form.words) == 1 and self._prefixes > 0:
-            yield from self._beginning(form.words[0], fields)
+            self._prefixes -= len(fields)
+            asked = form.words[0], tuple(fields)
+            if asked not in self._beginnings:  # for a short one it takes long to find them
+                self._beginnings[asked] = list(self._beginning(*asked))
+            yield from self._beginnings[asked]
             return
         whole = form.words[:-1] if form.prefix and len(form.words) > 1 else form.words
         counted = {field: [self._vocabulary.frequency(field, word) for word in whole] for field in fields}
@@ -149,23 +156,16 @@ class Matcher:
 
     def _beginning(self, prefix: str, fields: Sequence[str]) -> Iterator[Sought]:
         """What finds words that begin so. They count alike, so that none comes first for being rare."""
-        self._prefixes -= len(fields)
-        known = {field: self._words_with(field, prefix) for field in fields}
+        known = {field: self._vocabulary.beginning(field, prefix, _EXPANSIONS) for field in fields}
         told = self._told([sum(count for begun in known.values() for _, count in begun)])
         for field, begun in known.items():
             for word, count in begun[:_TOLD_APART]:
                 found = tantivy.Query.term_query(self._schema, field, word, "freq")
-                yield Sought(self._weighted(found, field, told, self._told([count])), count)
+                yield Sought(self._weighted(found, field, told, self._told([count])), _BEGUN * count)
             if others := begun[_TOLD_APART:]:
                 found = self._one_of(field, [word for word, _ in others])
                 weighted = tantivy.Query.const_score_query(found, WEIGHTS[field] * told)
-                yield Sought(weighted, sum(count for _, count in others))
-
-    def _words_with(self, field: str, prefix: str) -> list[tuple[str, int]]:
-        """The words of a field that begin so; for a short beginning it takes long to find them."""
-        if (field, prefix) not in self._begun:
-            self._begun[field, prefix] = self._vocabulary.beginning(field, prefix, _EXPANSIONS)
-        return self._begun[field, prefix]
+                yield Sought(weighted, _BEGUN * sum(count for _, count in others))
 
     def _weighted(self, found: tantivy.Query, field: str, told: float, reckoned: float) -> tantivy.Query:
         """What finds the same, where words tell so much, but the index reckons with so much."""
@@ -276,7 +276,13 @@ class Matcher:
         return self._one_of(FACTS, [fact(kind, value) for value in values])
 
     def _one_of(self, field: str, values: Sequence[str | int]) -> tantivy.Query:
-        return tantivy.Query.term_set_query(self._schema, field, list(values))
+        """What finds entries that have one of some values; all count alike."""
+        if len(values) > _ONE_BY_ONE:
+            return tantivy.Query.term_set_query(self._schema, field, list(values))
+        each = [tantivy.Query.term_query(self._schema, field, value, "basic") for value in values]
+        return tantivy.Query.const_score_query(
+            tantivy.Query.boolean_query([(Occur.Should, one) for one in each]), 1
+        )
 
     def _between(self, since: int | None, until: int | None) -> tantivy.Query:
         return tantivy.Query.range_query(
@@ -304,8 +310,14 @@ def _enough(found: list[list[Sought]], needed: int) -> Sought:
     if len(found) == 1 or needed <= 1:
         return Sought(_either([each for parts in found for each in parts]), sum(counts))
     if needed == len(found):
-        all_of_them = [(Occur.Must, _either(parts)) for parts in found]
-        return Sought(tantivy.Query.boolean_query(all_of_them), min(counts) * len(counts))
+        rarest = min(counts)
+        each = zip(map(_either, found), counts, strict=True)
+        all_of_them = [
+            tantivy.Query.const_score_query(one, 0) if rarest <= _EVERYWHERE < count else one
+            for one, count in each
+        ]
+        every = tantivy.Query.boolean_query([(Occur.Must, one) for one in all_of_them])
+        return Sought(every, rarest * len(counts))
     some = [(Occur.Should, _either(parts)) for parts in found]
     return Sought(tantivy.Query.boolean_query(some, needed), sum(counts))
 

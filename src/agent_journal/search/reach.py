@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EASY = 200_000  # entries that are gone through in a few milliseconds
+_EASY = 100_000  # entries that are gone through in a millisecond or two
 _NEWEST = 20_000  # entries that are looked at first if there are more
-_ENOUGH = 200  # hits among which the best are sought
-_NEARLY_ALL = 0.25  # of all entries; to look at as many takes as long as to look at all
+_FURTHER = 10  # times as many are looked at next, at most
+_AMONG = 200  # hits among which the best are sought
+_NEARLY_ALL = 0.12  # of all entries; who looks at as many may as well look at all
 _SECONDS = 86_400
 
 
@@ -46,19 +47,15 @@ def first(days: Sequence[Day]) -> list[Day]:
     return _newest(days, _NEWEST)
 
 
-def further(before: Sequence[Day], hits: int, wanted: int, days: Sequence[Day]) -> list[Day]:
-    """The days that will have enough hits if some had so many; none for all."""
+def enough(wanted: int, *, is_exact: bool) -> int:
+    """How many hits are enough for somebody who wants so many: what was asked for in quotes, all have."""
+    return wanted if is_exact else max(wanted, _AMONG)
+
+
+def further(before: Sequence[Day], hits: int, needed: int, days: Sequence[Day]) -> list[Day]:
+    """The days that may have the hits that are needed if some had so many; none for all."""
     seen = sum(day.entries for day in before)
-    return _newest(days, seen * 2 * _needed(wanted) // max(hits, 1))
-
-
-def is_enough(hits: int, wanted: int) -> bool:
-    """Whether so many hits are enough for somebody who wants so many."""
-    return hits >= _needed(wanted)
-
-
-def _needed(wanted: int) -> int:
-    return max(wanted, _ENOUGH)
+    return _newest(days, min(seen * _FURTHER, seen * 2 * needed // max(hits, 1)))
 
 
 def _newest(days: Sequence[Day], entries: int) -> list[Day]:
