@@ -2,8 +2,9 @@
 
 DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`; HOME is a journal that is
 there already. All is CPU time, tool output included, the median of queries that are drawn from the texts,
-beside FTS5 with the same texts in the same process. Growth is an index of every tenth conversation beside that of all; with `--grown`
-it is that of all beside one of ten copies, which is made there if it is not yet.
+beside FTS5 with the same texts in the same process. Growth is an index of every tenth conversation beside
+that of all; with `--grown` it is that of all beside one of ten times as many years, which is made there if it
+is not yet.
 """
 
 from __future__ import annotations
@@ -129,17 +130,21 @@ def index_of(folder: Path, entries: Iterable[Entry]) -> Index:
 
 
 def grown(folder: Path, home: Path) -> Index:
-    """An index with ten copies of everything."""
+    """An index of ten times as much: as if all of it had been said before, again and again."""
     if not folder.exists():
+        moments = [each.at for each in entries_of(home) if each.at]
+        years = max(moments) - min(moments)
         with open_to_read(home) as kept:
             keys, conversations = kept.store.last_key(), 1_000_000_000
         index_of(
             folder,
             (
                 each._replace(
-                    key=each.key + copy * keys, conversation=each.conversation + copy * conversations
+                    key=each.key + time * keys,
+                    conversation=each.conversation + time * conversations,
+                    at=each.at and each.at - (TIMES - 1 - time) * years,
                 )
-                for copy in range(TIMES)
+                for time in range(TIMES)
                 for each in entries_of(home)
             ),
         )

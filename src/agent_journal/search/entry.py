@@ -66,7 +66,7 @@ def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
         facts.append(fact("branch", entry.branch))
     if entry.at:
         values["at"] = entry.at
-        facts.append(fact("day", reach.day_of(entry.at)))
+        facts.append(fact("week", reach.week_of(entry.at)))
     facts += [fact("tools", tool) for tool in entry.tools]
     if entry.has_error:
         facts.append(fact("has", "error"))

@@ -182,18 +182,18 @@ class Index(Closing):
         if sought is None or limit <= 0 or offset >= known.count:
             return Ranking([])
         needed = reach.enough(offset + limit, is_exact=query.is_exact)
-        days = [] if reach.is_easy(sought.entries) else reach.first(known.days)
-        while days:
-            newest = matcher.of_days([day.name for day in days]).sought(query)
+        weeks = [] if reach.is_easy(sought.entries) else reach.first(known.weeks)
+        while weeks:
+            newest = matcher.of_weeks([week.name for week in weeks]).sought(query)
             count, hits = self._hits(newest or sought, limit, offset)
             if count >= needed:
                 break
-            days = reach.further(days, count, needed, known.days)
+            weeks = reach.further(weeks, count, needed, known.weeks)
         else:
             _, hits = self._hits(sought, limit, offset)
         if not sought.is_scored:  # nothing that was left out would stand before these
             return Ranking([Ranked(hit.key, hit.score) for hit in hits])
-        return Ranking(_newer_first(hits), reach.beginning_of(days[-1].name) if days else None)
+        return Ranking(_newer_first(hits), reach.beginning_of(weeks[-1].name) if weeks else None)
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first; if hardly any has all words, those with some follow."""

@@ -41,7 +41,7 @@ _ONE_BY_ONE = 128  # values that are sought faster each for itself: to make a se
 _EVERYWHERE = 100_000  # entries that have a word; beside a rarer one it tells nothing how often each has it
 _MANY = 20_000  # entries to go through; to leave out some of fewer takes longer
 # How many times as long as for one word it takes to find words that stand in a row, or one of many.
-_ROW, _BEGUN = 2, 3
+_ROW, _BEGUN = 3, 3
 
 
 class Sought(NamedTuple):
@@ -61,20 +61,20 @@ class Form(NamedTuple):
 
 
 class Matcher:
-    """Makes queries for one state of an index: for all entries, or for those of some days."""
+    """Makes queries for one state of an index: for all entries, or for those of some weeks."""
 
     def __init__(self, schema: tantivy.Schema, vocabulary: Vocabulary) -> None:
         self._schema = schema
         self._vocabulary = vocabulary
-        self._days: Sequence[str] = ()
+        self._weeks: Sequence[str] = ()
         self._prefixes = _MOST_PREFIXES
         self._evenings: dict[str, float] = {}
         self._beginnings: dict[tuple[str, tuple[str, ...]], list[Sought]] = {}
 
-    def of_days(self, days: Sequence[str]) -> Matcher:
-        """What makes the same queries for entries of some days."""
+    def of_weeks(self, weeks: Sequence[str]) -> Matcher:
+        """What makes the same queries for entries of some weeks."""
         other = Matcher(self._schema, self._vocabulary)
-        other._days, other._evenings, other._beginnings = days, self._evenings, self._beginnings
+        other._weeks, other._evenings, other._beginnings = weeks, self._evenings, self._beginnings
         return other
 
     def sought(self, query: Query) -> Sought | None:
@@ -92,8 +92,8 @@ class Matcher:
         said = _enough(found, needed) if found else self._everything()
         # Among words that need not all be there, those that stand together are mostly the frequent ones.
         near = list(self._near(query, fields)) if len(found) > 1 and query.enough is None else []
-        if self._days:
-            conditions.append(self._having("day", self._days))
+        if self._weeks:
+            conditions.append(self._having("week", self._weeks))
         if not unwanted and not conditions and not near:
             return said
         clauses = [(Occur.Must, said.query), *((Occur.MustNot, one) for one in unwanted)]
@@ -225,16 +225,16 @@ class Matcher:
         if len(form.words) == 1:
             return Sought(tantivy.Query.term_query(self._schema, field, form.words[0], "freq"), entries)
         make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
-        return self._of_days(make(self._schema, field, list(form.words)), _ROW * entries)
+        return self._of_weeks(make(self._schema, field, list(form.words)), _ROW * entries)
 
-    def _of_days(self, row: tantivy.Query, entries: int) -> Sought:
-        """What finds a row of words. Where it is sought among some days, it must not be sought in others.
+    def _of_weeks(self, row: tantivy.Query, entries: int) -> Sought:
+        """What finds a row of words. Where it is sought among some weeks, it must not be sought in others.
 
-        The index would go on to the next entry that has it, of whatever day, each time it looks for one.
+        The index would go on to the next entry that has it, of whatever week, each time it looks for one.
         """
-        if self._days and entries > _MANY:
-            days = tantivy.Query.const_score_query(self._having("day", self._days), 0)
-            row = tantivy.Query.boolean_query([(Occur.Must, days), (Occur.Must, row)])
+        if self._weeks and entries > _MANY:
+            weeks = tantivy.Query.const_score_query(self._having("week", self._weeks), 0)
+            row = tantivy.Query.boolean_query([(Occur.Must, weeks), (Occur.Must, row)])
         return Sought(row, entries)
 
     def _conditions(self, filters: Filters) -> list[tantivy.Query]:

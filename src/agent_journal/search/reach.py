@@ -2,7 +2,7 @@
 
 The index goes through every entry that has the words. If they are in a tenth of all entries, that takes ten
 times as long in a journal ten times as large, and hardly anybody who looks for them is served by the oldest.
-So the newest days are looked at first, and more of them only if these have too little.
+So the newest weeks are looked at first, and more of them only if these have too little.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ _NEWEST = 20_000  # entries that are looked at first if there are more
 _FURTHER = 10  # times as many are looked at next, at most
 _AMONG = 200  # hits among which the best are sought
 _NEARLY_ALL = 0.12  # of all entries; who looks at as many may as well look at all
-_SECONDS = 86_400
+_SECONDS = 7 * 86_400
 
 
-class Day(NamedTuple):
-    """How many entries are of a day, as the index calls it."""
+class Week(NamedTuple):
+    """How many entries are of a week, as the index calls it."""
 
     name: str
     entries: int
 
 
-def day_of(at: int) -> str:
-    """The day of a moment, so that names are in the order of days."""
+def week_of(at: int) -> str:
+    """The week of a moment, so that names are in the order of weeks."""
     return f"{at // _SECONDS:08}"
 
 
-def beginning_of(day: str) -> int:
-    """The first moment of a day, in seconds since 1970."""
-    return int(day) * _SECONDS
+def beginning_of(week: str) -> int:
+    """The first moment of a week, in seconds since 1970."""
+    return int(week) * _SECONDS
 
 
 def is_easy(entries: int) -> bool:
@@ -42,9 +42,9 @@ def is_easy(entries: int) -> bool:
     return entries <= _EASY
 
 
-def first(days: Sequence[Day]) -> list[Day]:
-    """The days to look at first, newest first; none for all."""
-    return _newest(days, _NEWEST)
+def first(weeks: Sequence[Week]) -> list[Week]:
+    """The weeks to look at first, newest first; none for all."""
+    return _newest(weeks, _NEWEST)
 
 
 def enough(wanted: int, *, is_exact: bool) -> int:
@@ -52,20 +52,20 @@ def enough(wanted: int, *, is_exact: bool) -> int:
     return wanted if is_exact else max(wanted, _AMONG)
 
 
-def further(before: Sequence[Day], hits: int, needed: int, days: Sequence[Day]) -> list[Day]:
-    """The days that may have the hits that are needed if some had so many; none for all."""
-    seen = sum(day.entries for day in before)
-    return _newest(days, min(seen * _FURTHER, seen * 2 * needed // max(hits, 1)))
+def further(before: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week]) -> list[Week]:
+    """The weeks that may have the hits that are needed if some had so many; none for all."""
+    seen = sum(week.entries for week in before)
+    return _newest(weeks, min(seen * _FURTHER, seen * 2 * needed // max(hits, 1)))
 
 
-def _newest(days: Sequence[Day], entries: int) -> list[Day]:
-    """The newest days that have so many entries; none if hardly anything is left out then."""
-    total = sum(day.entries for day in days)
-    newest: list[Day] = []
+def _newest(weeks: Sequence[Week], entries: int) -> list[Week]:
+    """The newest weeks that have so many entries; none if hardly anything is left out then."""
+    total = sum(week.entries for week in weeks)
+    newest: list[Week] = []
     newer = 0
-    for day in days:
+    for week in weeks:
         if newer >= entries:
             break
-        newer += day.entries
-        newest.append(day)
+        newer += week.entries
+        newest.append(week)
     return newest if newer < _NEARLY_ALL * total else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_journal.search.entry import TEXTS
 from agent_journal.search.faults import reading
 from agent_journal.search.query import FACTS, fact
-from agent_journal.search.reach import Day
+from agent_journal.search.reach import Week
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +33,9 @@ class Vocabulary:
             return self._searcher.doc_freq(field, word)
 
     @cached_property
-    def days(self) -> list[Day]:
-        """Every day with its entries, newest first."""
-        return sorted(map(Day._make, self._facts("day")), reverse=True)
+    def weeks(self) -> list[Week]:
+        """Every week with its entries, newest first."""
+        return sorted(map(Week._make, self._facts("week")), reverse=True)
 
     def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
         """The most frequent words of a field that begin so, with the number of entries that have them."""
