@@ -690,9 +690,13 @@ class StoreSuite:
         assert 0 == store.counts().conversations
         put(store, talk("a", said("1", "one", minute(1)), Event(id="e", name="x")), "/a")
         put(store, talk("b", said("2", "two"), source="other"), "/b")
+        assert 0 == store.counts().aside
+        subagent = Link(conversation_id="a", relation="subagent")
+        put(store, replace(talk("c", said("3", "three")), link=subagent), "/c")
         counts = store.counts()
 
-        assert (2, 2, 1, 2) == (counts.conversations, counts.messages, counts.events, counts.sources)
+        assert (3, 3, 1, 3) == (counts.conversations, counts.messages, counts.events, counts.sources)
+        assert 1 == counts.aside
         assert {"some-tool", "other"} == set(counts.by_source)
         assert (1, 1) == (
             counts.by_source["other"]["conversations"], counts.by_source["other"]["messages"],

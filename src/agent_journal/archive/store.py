@@ -234,6 +234,8 @@ class Counts(msgspec.Struct, kw_only=True):
     """How much there is."""
 
     conversations: int = 0
+    aside: int = 0
+    """Those of the conversations that lists leave out: of subagents, and twins of others."""
     messages: int = 0
     events: int = 0
     tool_calls: int = 0

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from agent_journal import archive, config
+from agent_journal.amounts import count
 from agent_journal.terminal import say
 
 if TYPE_CHECKING:
@@ -39,3 +40,8 @@ def bringing_up() -> None:
 def waiting(who: str) -> None:
     """Tell that somebody else is writing."""
     say(f"aj: another aj is writing to the journal{who}; waiting for it")
+
+
+def conversations_told(number: int, aside: int) -> str:
+    """How many conversations there are, and how many of them lists leave out."""
+    return count(number, "conversation") + (f" ({aside:,} of subagents or twins of others)" if aside else "")

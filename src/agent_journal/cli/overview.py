@@ -11,7 +11,7 @@ import click
 
 from agent_journal import archive, homes, readers, survey
 from agent_journal.amounts import count, size
-from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._journal import conversations_told, reading, settings
 from agent_journal.terminal import out, show
 from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
@@ -82,8 +82,8 @@ def _without_journal(seen: Survey) -> None:
 def _with_journal(counts: Counts, seen: Survey) -> None:
     memories = f", {count(counts.memories, 'memory', 'memories')}" if counts.memories else ""
     show(
-        f"{count(counts.conversations, 'conversation')}, {count(counts.messages, 'message')}{memories} "
-        f"from {count(counts.sources, 'file')}"
+        f"{conversations_told(counts.conversations, counts.aside)}, "
+        f"{count(counts.messages, 'message')}{memories} from {count(counts.sources, 'file')}"
         + (f"; gone from disk and kept here: {counts.missing:,}" if counts.missing else "")
     )
     show("")

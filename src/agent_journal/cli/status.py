@@ -9,7 +9,7 @@ import click
 from agent_journal import embedding, indexing, journal
 from agent_journal.amounts import count, size
 from agent_journal.archive.store import Status
-from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._journal import conversations_told, reading, settings
 from agent_journal.terminal import out, show, show_json
 from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
@@ -46,6 +46,7 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
     return {
         "home": str(config.home),
         "conversations": counts.conversations,
+        "aside": counts.aside,
         "messages": counts.messages,
         "tool_calls": counts.tool_calls,
         "memories": counts.memories,
@@ -62,7 +63,7 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
 def _show(told: dict[str, Any]) -> None:
     disk = told["disk"]
     show(
-        f"{told['home']}: {count(told['conversations'], 'conversation')}, "
+        f"{told['home']}: {conversations_told(told['conversations'], told['aside'])}, "
         f"{count(told['messages'], 'message')}, {count(told['memories'], 'memory', 'memories')} "
         f"from {count(told['files'], 'file')} ({size(told['bytes'])})"
     )

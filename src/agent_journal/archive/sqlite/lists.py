@@ -102,6 +102,7 @@ class Lists(Conversations, Finds):
         )
         return Counts(
             conversations=self._value("SELECT count(*) FROM conversations"),
+            aside=self._value(f"SELECT count(*) FROM conversations c WHERE NOT ({_ITS_OWN})"),
             messages=self._value("SELECT coalesce(sum(messages), 0) FROM conversations"),
             events=self._value("SELECT coalesce(sum(events), 0) FROM conversations"),
             tool_calls=self._value("SELECT count(*) FROM tool_calls"),
