@@ -1,7 +1,7 @@
 """Where in a text the words of a query stand, without an index: for snippets, and where there is no index.
 
 Words are folded and cut as the index does it: case and accents count for nothing, names in camel case have
-humps, Chinese, Japanese and Korean need no gaps.
+humps, Chinese, Thai and the like need no gaps.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class _Pattern(NamedTuple):
                 continue
             start, end = known.place(found.start()), known.place(found.end()) + is_part
             if _begins_word(text, start) and (self.prefix or _ends_word(text, end)):
-                yield Place(start, end, group)
+                yield Place(start, _with_signs(text, end), group)
 
 
 def _some(text: str, known: Folded, group: int, patterns: Sequence[_Pattern]) -> list[Place]:
@@ -232,6 +232,13 @@ def _ends_word(text: str, at: int) -> bool:
     if at >= len(text) or unicodedata.combining(text[at]):
         return True
     return not text[at].isalnum() or _begins_word(text, at)
+
+
+def _with_signs(text: str, end: int) -> int:
+    """An end behind the signs that belong to the letter before it: vowels, tones, accents."""
+    while end < len(text) and not text[end].isascii() and unicodedata.category(text[end])[0] == "M":
+        end += 1
+    return end
 
 
 def _apart(places: list[Place]) -> list[Place]:

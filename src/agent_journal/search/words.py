@@ -4,7 +4,8 @@ Words are what letters and digits make between anything else, so `parse_http_hea
 `http.header` are found by their parts already. Three things are not, and are prepared here:
 
 * `parseHttpHeader` is one word: its humps are told as words of their own, behind the text.
-* Chinese, Japanese and Korean have no gaps between words: their characters are told in pairs, in place.
+* Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no gaps between words: their characters are
+  told in pairs, in place.
 * Base64 and the like have words that nobody looks for: only the head of such a run is kept.
 
 Texts come by the hundred megabytes: all is done by a few passes of C over a text, Python sees what is odd.
@@ -64,15 +65,18 @@ _BLOBS = re.compile(
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
 _TOO_LONG = re.compile(rf"[A-Za-z0-9]{{{_LONGEST_WORD + 1},}}+")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-# Han, kana, bopomofo, hangul, and their half widths; marks that repeat or lengthen belong to the word.
+# Thai, Lao, Burmese, Khmer with their vowels and tones; Han, kana, bopomofo, hangul, and their half widths;
+# marks that repeat or lengthen belong to the word.
 _PAIRED = re.compile(
-    "[\u3005-\u3007\u3031-\u3035\u303b-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109d\u1780-\u17d3"
+    "\u17d7\u17dc\u17dd"
+    "\u3005-\u3007\u3031-\u3035\u303b-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
     "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
 )
 _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
-# What one of them begins with in UTF-8; few other characters begin so.
-_NEVER_PAIRED = bytes(set(range(256)) - {*range(0xE3, 0xEE), 0xEF, 0xF0})
+# What one of them begins with in UTF-8; not many other characters begin so.
+_NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0xF0})
 
 
 def prepared(text: str) -> list[str]:
@@ -114,7 +118,8 @@ class _Characters(dict[int, str]):
 
     def __missing__(self, number: int) -> str:
         character = chr(number)
-        if not character.isascii():  # between two letters it shows whether it belongs to a word
+        if not character.isascii() and not is_paired(character):
+            # Between two letters it shows whether it belongs to a word.
             character = bare(" ".join(_analyze()(f"x{character}x"))[1:-1])
         self[number] = character
         return character
@@ -181,7 +186,7 @@ def is_single(word: str) -> bool:
 
 def is_paired(character: str) -> bool:
     """Whether a character is told in pairs."""
-    return character > "\u3000" and _PAIRED.match(character) is not None
+    return character > "\u0e00" and _PAIRED.match(character) is not None
 
 
 def _head(blob: re.Match[str]) -> str:
