@@ -133,17 +133,27 @@ class Folder:
 
     def records(self, session: str) -> list[Record]:
         """The messages of a session in the order of their times, each with its parts."""
-        found: list[Record] = []
+        found: list[tuple[int, Record]] = []
         folder = self._messages.get(session)
+        last = 0
         for file in folder.children() if folder is not None else ():
-            info = self._loaded(file)
-            if info is not None:
-                name = info.get("id")
-                name = name if isinstance(name, str) and name else file.name.removesuffix(_SUFFIX)
-                found.append(Record(info | {"id": name}, self._parts_of(name), f"message {name}"))
-        found.sort(key=lambda record: (created(record.info), record.info["id"]))
-        found.extend(self.left_of(session))
-        return found
+            record = self._record(file)
+            if record is not None:
+                # Names count up, too: what tells no time follows the one before it.
+                last = created(record.info) or last
+                found.append((last, record))
+        found.sort(key=lambda placed: (placed[0], placed[1].info["id"]))
+        return [*(record for _, record in found), *self.left_of(session)]
+
+    def _record(self, file: Source) -> Record | None:
+        """The message of a file with its parts; of a file that is damaged, its parts are left."""
+        info, named = self._loaded(file), file.name.removesuffix(_SUFFIX)
+        if info is None:
+            parts = self._parts_of(named)
+            return of_parts_alone(named, parts) if parts else None
+        name = info.get("id")
+        name = name if isinstance(name, str) and name else named
+        return Record(info | {"id": name}, self._parts_of(name), f"message {name}")
 
     def _parts_of(self, message: str) -> list[Any]:
         folder = self._parts.get(message)
