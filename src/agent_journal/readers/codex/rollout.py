@@ -249,15 +249,14 @@ class Rollout:
         """What all lines together are."""
         self._items.note_unlinked()
         found = self._meta or metas.Meta()
-        entries = self._told.completed(self._entries)
+        entries, head = self._told.completed(self._entries), None
         if self._was_rolled_back:
-            entries = as_tree(entries)
+            entries, head = as_tree(entries)
         moments = [entry.at for entry in entries if entry.at is not None]
         if not self._session:
             self._note(Kind.MISSING_ID, "", "neither the first line nor the file's name tells the session")
         index = metas.indexed(self._source, self._session, self._note) if self._session else []
         beside = {**self._beside, "session_index": index} if index else self._beside
-        last = next((e.id for e in reversed(entries) if isinstance(e, Message) and e.parts), None)
         return Conversation(
             id=self._session or ids.made(source, self._source.name, moments[:1]),
             made_id=not self._session,
@@ -273,7 +272,7 @@ class Rollout:
             editor=found.editor,
             archived=True if metas.is_archived(self._source) else None,
             shape="tree" if self._was_rolled_back else "list",
-            head_id=last if self._was_rolled_back else None,
+            head_id=head,
             link=found.link,
             timeline=entries,
             summaries=self._summaries,

@@ -1,4 +1,4 @@
-"""Turns that were taken back: what followed them is another branch."""
+"""Turns that were taken back: what followed is another branch; where nothing did, all ends before them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agent_journal import tree
 from agent_journal.model import Event, Message
 
 
-def as_tree(entries: list[Message | Event]) -> list[Message | Event]:
-    """The timeline with parents: each entry follows the one before, but behind a step back what is left."""
+def as_tree(entries: list[Message | Event]) -> tuple[list[Message | Event], str | None]:
+    """The timeline with parents, and the last message that is still there.
+
+    Each entry follows the one before, but behind a step back what is left.
+    """
     linked: list[Message | Event] = []
     before: str | None = None
     # What stood before each turn that is still there.
@@ -25,7 +29,8 @@ def as_tree(entries: list[Message | Event]) -> list[Message | Event]:
             if count and turns:
                 before = turns[-count] if count <= len(turns) else turns[0]
                 del turns[-count:]
-    return linked
+    left = [] if before is None else tree.chain_to(linked, before)
+    return linked, next((e.id for e in reversed(left) if isinstance(e, Message) and e.parts), None)
 
 
 def _taken_back(payload: Any) -> int:
