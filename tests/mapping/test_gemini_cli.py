@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,29 @@ def test_a_replaced_history_goes_on_behind_what_was_there(tmp_path: Path) -> Non
     assert read.shape == "list"
     (event,) = [entry for entry in read.timeline if isinstance(entry, Event)]
     assert (event.name, event.data) == ("$set", {"$set": {"messages": ["s-1", "g-1"]}})
+
+
+def test_a_message_that_a_replaced_history_left_out_comes_back_as_itself(tmp_path: Path) -> None:
+    summed_up = {"$set": {"messages": [user("s-1", "<state_snapshot>")]}}
+    read = session(tmp_path, user(), answer(), summed_up, user("u-1", "Hello again."))
+
+    assert [message.id for message in tree.messages(read)] == ["u-1", "g-1", "s-1"]
+    assert said(read) == ["Hello again.", "Hi.", "<state_snapshot>"]
+
+
+def test_an_empty_history_leaves_nothing_to_step_back_to(tmp_path: Path) -> None:
+    read = session(tmp_path, user(), user("u-2"), {"$set": {"messages": []}}, {"$rewindTo": "u-2"}, answer())
+
+    assert [entry.id for entry in tree.chain_to(read.timeline, "g-1")] == ["g-1"]
+
+
+def test_a_long_history_is_replaced_in_no_time(tmp_path: Path) -> None:
+    history = [user(f"u-{n}") for n in range(10_000)]
+    started = time.process_time()
+    read = session(tmp_path, *history, {"$set": {"messages": history}})
+
+    assert time.process_time() - started < 5
+    assert len(read.timeline) == 10_001
 
 
 def test_a_step_back_after_a_replaced_history_goes_by_its_order(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ class Replay:
         self._entries: list[_Said | _Happened] = []
         # Places of the messages that count now, by id.
         self._current: dict[str, int] = {}
+        # And of those that a replaced history left out.
+        self._left_out: dict[str, int] = {}
         self._taken_back: set[str] = set()
         self._before: int | None = None
         self.is_tree = False
@@ -102,6 +104,8 @@ class Replay:
     def say(self, record: dict[str, Any], where: int | str) -> None:
         """Take a message; one that is written again takes the place of what it was."""
         identity = _id(record) or None
+        if identity is not None and identity in self._left_out:
+            self._current[identity] = self._left_out.pop(identity)
         if identity is not None and identity in self._current:
             self._replace(self._current[identity], record, where)
             return
@@ -150,7 +154,7 @@ class Replay:
             new = len(self._entries)
             for index, raw in enumerate(history):
                 self._say_any(raw, f"line {where} messages[{index}]")
-                self._keep_current(history, new)
+            self._keep_current(history, new)
         elif len(record) > 1 or not values.keys() <= _PASSING:
             self._happened(_CHANGE, record, where)
         self._know(values)
@@ -161,6 +165,7 @@ class Replay:
         named = [identity for raw in history if (identity := _id(raw)) is not None]
         self._current = {identity: current[identity] for identity in named if identity in current}
         self._current |= {name: place for name, place in current.items() if place >= new}
+        self._left_out |= {name: current[name] for name in current.keys() - self._current.keys()}
 
     def _know(self, values: dict[str, Any]) -> None:
         known = {name: self.head[name] for name in values.keys() - _PASSING if name in self.head}
