@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,6 +227,15 @@ def test_times_and_ids_of_documented_messages(tmp_path: Path) -> None:
 
 
 # Sessions as they lie on disk.
+
+
+def test_calls_without_a_word_take_no_longer_one_after_the_other(tmp_path: Path) -> None:
+    calls = [item("assistant", "", {"toolCalls": [{**CALL, "id": f"t{number}"}]}) for number in range(4000)]
+    started = time.process_time()
+    found = messages(of(tmp_path, *calls)[0])
+
+    assert time.process_time() - started < 5
+    assert len({message.id for message in found}) == len(calls)
 
 
 def test_the_index_gives_the_date_and_stands_in_for_the_title(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
@@ -40,6 +41,8 @@ class History:
         self._logged = logged
         self._note = note
         self._ids: set[str] = set()
+        # How often something was said again: an agent makes many calls without a word.
+        self._repeats: Counter[str] = Counter()
         is_silent = logged.is_silent
         for index, item in enumerate(items):
             where = f"history[{index}]"
@@ -131,11 +134,10 @@ class History:
         return self._made_id(message.look("role"), message.look("content"), message.look("toolCallId")), True
 
     def _made_id(self, *content: Any) -> str:
-        made = ids.made(SOURCE, self._session_id, *content)
-        count = 0
+        made = alike = ids.made(SOURCE, self._session_id, *content)
         while made in self._ids:
-            count += 1
-            made = ids.made(SOURCE, self._session_id, count, *content)
+            self._repeats[alike] += 1
+            made = ids.made(SOURCE, self._session_id, self._repeats[alike], *content)
         self._ids.add(made)
         return made
 
