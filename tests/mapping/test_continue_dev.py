@@ -226,6 +226,17 @@ def test_times_and_ids_of_documented_messages(tmp_path: Path) -> None:
     assert (message.id, message.made_id, message.at) == ("m1", False, "2025-11-10T10:20:00Z")
 
 
+def test_documented_messages_of_one_id_are_told_apart(tmp_path: Path) -> None:
+    said = [{"id": "m1", "role": "user", "content": word} for word in ("hi", "ho")]
+    document = {"session_id": "s", "models": [{"model": "m", "provider": "p"}], "messages": said}
+    conversation, notes = read(save_document(tmp_path, "a.json", document))
+    first, second = messages(conversation)
+
+    assert (first.id, second.made_id, second.extra) == ("m1", True, {"id": "m1"})
+    assert first.id != second.id
+    assert noted(notes, Kind.DUPLICATE_ID) == ["m1"]
+
+
 # Sessions as they lie on disk.
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent_journal import ids, jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields, words
@@ -132,7 +134,8 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
     """The messages as they are listed, else those in a prompt and the answer to it."""
     listed = fields.take("messages")
     if listed.__class__ is list:
-        return [_message(raw, place, session_id, models, fields) for place, raw in enumerate(listed)]
+        told = [_message(raw, place, session_id, models, fields) for place, raw in enumerate(listed)]
+        return _told_apart(told, session_id, fields)
     turns: list[_chat_templates.Turn] = []
     for name, text in (("messages", listed), *((name, fields.look(name)) for name in _PROMPTS)):
         if text.__class__ is str and text:
@@ -159,6 +162,18 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
 def _turns(text: str) -> list[_chat_templates.Turn]:
     found = _chat_templates.parsed(text)
     return found.turns if found is not None else [_chat_templates.Turn("user", "", text)]
+
+
+def _told_apart(told: list[Message | Event], session_id: str, fields: Fields) -> list[Message | Event]:
+    """The messages, each with an id that no other has."""
+    seen: set[str] = set()
+    for place, entry in enumerate(told):
+        if isinstance(entry, Message) and entry.id in seen:
+            fields.note(Kind.DUPLICATE_ID, f"{fields.where} messages[{place}]".strip(), entry.id[:60])
+            made = ids.made(SOURCE, session_id, place, entry.id)
+            told[place] = replace(entry, id=made, made_id=True, extra={"id": entry.id, **entry.extra})
+        seen.add(told[place].id)
+    return told
 
 
 def _message(raw: Any, place: int, session_id: str, models: config.Models, fields: Fields) -> Message | Event:
