@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,15 @@ def test_suggestions_for_one_prompt_stand_beside_each_other(tmp_path: Path) -> N
 
 
 # Required fields: timestamp, completion text, file path.
+
+
+def test_events_of_one_moment_take_no_longer_one_after_the_other() -> None:
+    events = [event(promptContext=f"def steep_{number}():") for number in range(4000)]
+    started = time.process_time()
+    (thread,), _ = read_events(events)
+
+    assert time.process_time() - started < 5
+    assert len({entry.id for entry in thread.timeline}) == 2 * len(events)
 
 
 def test_required_fields(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
             grouped.add(file if isinstance(file, str) else "", ms, _Placed(where, ms, record))
         except RecursionError:
             note(Kind.BAD_RECORD, where, "nested too deeply")
-    told: set[str] = set()
+    told: dict[str, int] = {}
     for file, values in grouped.groups():
         placed = [value if value.__class__ is _PlacedUsual else _Placed(*value) for value in values]
         for events in _windows(placed):

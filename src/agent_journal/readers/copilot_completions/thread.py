@@ -51,10 +51,10 @@ class _Moment(Struct, frozen=True, gc=False):
 class Thread:
     """Takes the events of a file in order of time."""
 
-    def __init__(self, file: str | None, first: Bag | UsualEvent, told: set[str]) -> None:
+    def __init__(self, file: str | None, first: Bag | UsualEvent, told: dict[str, int]) -> None:
         self._file = file
         self._timeline: list[Message | Event] = []
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}
         self._facts: dict[tuple[str, ...], str] = {}
         self._head_id: str | None = None
         self._last: tuple[_Moment, str] | None = None
@@ -251,11 +251,11 @@ def _tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
-def _free(made: str, taken: set[str]) -> str:
-    """The id, or one made of it that nobody has."""
-    count, found = 1, made
+def _free(made: str, taken: dict[str, int]) -> str:
+    """The id, or one made of it that nobody has; `taken` counts how often each was asked for."""
+    found = made
     while found in taken:
-        count += 1
-        found = ids.uuid5(f"{made}-{count}")
-    taken.add(found)
+        taken[made] += 1
+        found = ids.uuid5(f"{made}-{taken[made]}")
+    taken[found] = 1
     return found
