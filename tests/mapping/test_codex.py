@@ -198,6 +198,14 @@ def test_what_only_the_second_track_tells_becomes_a_message(tmp_path: Path) -> N
     )
 
 
+def test_a_thought_whose_words_were_also_said_is_still_a_thought(tmp_path: Path) -> None:
+    _, thought = messages(
+        tmp_path, said("user", "Run the tests, please."), event(type="agent_reasoning", text="Run the tests")
+    )
+
+    assert thought.parts == [Reasoning(text="Run the tests")]
+
+
 def test_reasoning_is_its_summary_and_what_is_encrypted(tmp_path: Path) -> None:
     summary = [{"type": "summary_text", "text": "One."}, {"type": "summary_text", "text": "Two."}]
     part = only_part(tmp_path, type="reasoning", summary=summary, content=None, encrypted_content="gAAA")

@@ -31,10 +31,11 @@ class Told:
 
     def completed(self, entries: list[Message | Event]) -> list[Message | Event]:
         """The timeline, with a message in the place of each event whose words no message has."""
-        said = _said(entries) if self._shown else set()
-        new = [shown for shown in self._shown if shown[-1].strip() not in said]
-        thoughts = "\0".join(said) if any(name in _THOUGHTS for _, name, _, _ in new) else ""
-        for place, name, model, words in new:
+        said, thought = _said(entries) if self._shown else (set(), set())
+        thoughts = "\0".join(thought)
+        for place, name, model, words in self._shown:
+            if words.strip() in (thought if name in _THOUGHTS else said):
+                continue
             # A thought with several headings is one item, but each heading is shown by itself.
             if name in _THOUGHTS and words.strip() in thoughts:
                 continue
@@ -44,17 +45,18 @@ class Told:
         return entries
 
 
-def _said(entries: list[Message | Event]) -> set[str]:
-    """The words of all messages."""
+def _said(entries: list[Message | Event]) -> tuple[set[str], set[str]]:
+    """The words that all messages say, and those that they think."""
     said: set[str] = set()
+    thought: set[str] = set()
     for entry in entries:
         if entry.__class__ is Message and entry.role != "tool":
             for part in entry.parts:
                 if part.__class__ is Text:
                     said.add(part.text.strip())
                 elif part.__class__ is Reasoning:
-                    said.update(text.strip() for text in (part.summary, part.text) if text)
-    return said
+                    thought.update(text.strip() for text in (part.summary, part.text) if text)
+    return said, thought
 
 
 def _as_message(event: Event, name: str, model: str | None, words: str) -> Message:
