@@ -141,8 +141,9 @@ def test_senders(tmp_path: Path, sender: str, role: str) -> None:
     assert "sender" not in said.extra
 
 
-def test_text_stands_in_for_missing_content(tmp_path: Path) -> None:
-    assert parts_of(tmp_path, text="old") == [Text(text="old")]
+@pytest.mark.parametrize("blocks", [[], [None], [{"type": "token_budget", "remaining": None}]])
+def test_text_stands_in_for_missing_content(tmp_path: Path, blocks: list[Any]) -> None:
+    assert parts_of(tmp_path, *blocks, text="old") == [Text(text="old")]
 
 
 @pytest.mark.parametrize(

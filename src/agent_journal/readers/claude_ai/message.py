@@ -31,7 +31,7 @@ def read_message(record: Bag, index: int, where: str, known: set[str], scene: Sc
         [fields.take("content")] if fields.look("content").__class__ is str else fields.items("content") or []
     )
     parts = content.parts(blocks, message_id, where, scene)
-    _settle_text(fields, parts, is_told=bool(blocks))
+    _settle_text(fields, parts, is_told=bool(parts))
     parts += _media(fields)
     parent = fields.text("parent_message_uuid")
     return Message(
