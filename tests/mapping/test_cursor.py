@@ -30,7 +30,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
-from agent_journal.readers.cursor import blobs
+from agent_journal.readers.cursor import blobs, spoken
 from agent_journal.readers.cursor.values import path_of
 from agent_journal.source import File
 from tests.inline import converted
@@ -527,6 +527,21 @@ def named(data: bytes) -> str:
 
 def reference(number: int, name: str) -> bytes:
     return bytes([number << 3 | 2, 32]) + bytes.fromhex(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "mime", "data", "ref"),
+    [
+        ("aW1n", None, "aW1n", None),
+        ("data:image/png;base64,aW1n", "image/png", "aW1n", None),
+        ("https://example.org/a.png", None, None, "https://example.org/a.png"),
+    ],
+)
+def test_pictures_of_the_command_line(content: str, mime: Any, data: Any, ref: Any) -> None:
+    told = spoken.entry({"role": "user", "content": [{"type": "image", "image": content}]}, "", CHAT, Notes())
+
+    assert isinstance(told, Message)
+    assert told.parts == [Media(kind="image", mime=mime, data=data, ref=ref)]
 
 
 def test_a_chain_of_many_blobs_does_not_end_the_process() -> None:

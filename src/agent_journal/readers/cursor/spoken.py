@@ -11,6 +11,7 @@ from agent_journal import ids
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
+from agent_journal.readers._messages_openai import inline
 from agent_journal.readers.cursor.names import NAME, kind_of
 from agent_journal.readers.cursor.query import asked
 
@@ -141,12 +142,13 @@ def _media(kind: str, fields: Fields) -> Part:
     content = fields.text("image") if kind == "image" else fields.text("data")
     is_address = content is not None and "://" in content[:20]
     media: MediaKind = "image" if kind == "image" else "file"
+    mime, data = inline(content)
     return Media(
         kind=media,
-        mime=fields.text("mimeType") or fields.text("mediaType"),
+        mime=fields.text("mimeType") or fields.text("mediaType") or mime,
         name=fields.text("filename"),
         ref=content if is_address else None,
-        data=None if is_address else content,
+        data=None if is_address else data or content,
         extra=fields.rest(),
     )
 
