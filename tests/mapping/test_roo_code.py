@@ -728,6 +728,14 @@ def test_many_tags_that_nothing_closes_take_no_time() -> None:
     assert xml("<write_to_file><content></content>" * 20_000)
 
 
+def test_calls_of_one_name_are_answered_in_their_order(tmp_path: Path) -> None:
+    calls = text("".join(f"<read_file><path>{name}</path></read_file>" for name in "ab"))
+    results = [text(f"[read_file for '{name}'] Result:\n{name}") for name in "ab"]
+    *_, asked, told = messages(read(task(tmp_path, [BOIL[0], answer(1, calls), user(2, *results)]))[0])
+
+    assert [part.call_id for part in tree.calls_in(asked)] == [part.call_id for part in tree.results_in(told)]
+
+
 def test_a_failed_result_is_an_error(tmp_path: Path) -> None:
     failed = "The tool execution failed with the following error:\n<error>\nno\n</error>"
     call = text("<list_files><path>.</path></list_files>")

@@ -270,12 +270,17 @@ class History:
             parts.append(contents.words(text, block))
 
     def _result(self, name: str, head: str, behind: str, where: str) -> ToolResult:
-        """The result that a text begins; its call is the one of that name in the message before."""
+        """The result that a text begins; its call is the one of that name in the message before.
+
+        Calls of one name are answered in their order.
+        """
         call = next((call for call in self._calls if call.name == name), None)
         if call is None:
             self._note(Kind.UNLINKED_RESULT, where, head[:60])
         else:
             self.by_place += 1
+            self._calls.remove(call)
+            self._calls.append(call)
         output = behind.removeprefix("\n")
         return ToolResult(
             call_id=None if call is None else call.call_id,
