@@ -511,6 +511,35 @@ def test_of_two_stores_the_one_that_goes_further_is_read(tmp_path: Path, later: 
     assert [note.kind for note in notes.kept] == [Kind.REPEATED_RECORD.label]
 
 
+def test_what_the_first_store_has_from_before_the_second_began_is_read_too(tmp_path: Path) -> None:
+    said = {"m_1": ("user", "Tea?"), "m_2": ("assistant", "Gladly."), "m_3": ("user", "Sugar?")}
+    path = made(
+        tmp_path / "opencode.db",
+        session=[session_row()],
+        message=[
+            {"id": name, "session_id": SESSION, "time_created": NOW - 3 + place, "data": {"role": role}}
+            for place, (name, (role, _)) in enumerate(said.items())
+        ],
+        part=[
+            {
+                "id": f"p{name}",
+                "message_id": name,
+                "session_id": SESSION,
+                "data": {"type": "text", "text": text},
+            }
+            for name, (_, text) in said.items()
+        ],
+        session_message=[
+            {**newer_row("user", text="Sugar?"), "id": "m_3"},
+            newer_row("model-switched", seq=2),
+        ],
+    )
+    read = read_one(path)
+
+    assert [entry.id for entry in read.timeline] == ["m_1", "m_2", "m_3", "msg_2"]
+    assert [tree.plain_text(message) for message in tree.messages(read)] == ["Tea?", "Gladly.", "Sugar?"]
+
+
 def test_the_rows_of_the_write_ahead_log_are_read(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     made(path, session=[session_row()])

@@ -9,7 +9,7 @@ import msgspec
 from agent_journal import database, jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
-from agent_journal.readers.opencode.message import Record, of_parts_alone
+from agent_journal.readers.opencode.message import Record, created, of_parts_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,8 @@ class Store:
         if todos := self._todos.get(key):
             info["todo"] = todos
         if self._is_newer(key):
-            return sessions.newer(info, self._newer(key))
+            newer = self._newer(key)
+            return sessions.newer(info, newer, self._before(newer, key))
         return sessions.conversation(info, self._older(key))
 
     def _is_newer(self, session: str) -> bool:
@@ -120,6 +121,19 @@ class Store:
             where = f"session {session}"
             self._note(Kind.REPEATED_RECORD, where, "it is in both stores; the one that goes further is read")
         return newer is not None and (older is None or newer > older)
+
+    def _before(self, newer: list[tuple[dict[str, Any], str]], session: str) -> list[Record]:
+        """What the first store has from before the second began: the app does not always take it over.
+
+        A prompt alone is no sign of that: both may have it, under ids and at times of their own.
+        """
+        if _OLDER not in self._tables:
+            return []
+        known = {raw["id"] for raw, _ in newer if raw["id"].__class__ is str}
+        first = min((created(raw) for raw, _ in newer), default=0)
+        before = [each for each in self._older(session) if created(each.info) < first]
+        is_answered = any(each.info.get("role") == "assistant" for each in before)
+        return [each for each in before if each.info["id"] not in known] if is_answered else []
 
     def _last(self, table: str, session: str) -> int | None:
         if table not in self._tables:

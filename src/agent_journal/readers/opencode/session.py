@@ -36,10 +36,15 @@ class Sessions:
             entries.extend(message.told(record, session, self._spawned, self._note))
         return self._told(info, entries)
 
-    def newer(self, info: dict[str, Any], records: Iterable[tuple[dict[str, Any], str]]) -> Conversation:
-        """The conversation of records of the second store, each with its place."""
+    def newer(
+        self, info: dict[str, Any], records: Iterable[tuple[dict[str, Any], str]], before: Iterable[Record]
+    ) -> Conversation:
+        """The conversation of records of the second store, each with its place, and of messages before."""
         session = _id(info)
-        entries = [newer.told(raw, session, self._spawned, self._note, where) for raw, where in records]
+        entries: list[Entry] = []
+        for record in before:
+            entries.extend(message.told(record, session, self._spawned, self._note))
+        entries += [newer.told(raw, session, self._spawned, self._note, where) for raw, where in records]
         return self._told(info, entries)
 
     def _told(self, info: dict[str, Any], entries: list[Entry]) -> Conversation:
