@@ -458,6 +458,8 @@ def test_a_zip_within_a_zip_is_named(tmp_path: Path) -> None:
         ([{"uuid": "c1", "messages": [{"role": "user", "content": "Hi"}], "project": "p"}], None),
         ({"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": "Hi"}}, None),
         ([{"chat_messages": "none", "uuid": "c1"}], None),
+        ([{"chat_messages": [{"sender": "human", "text": "Hi"}]}], "2024"),
+        ([{"chat_messages": []}], None),
         ([], None),
     ],
 )

@@ -20,7 +20,7 @@ _DESIGNED = frozenset({"contentBlocks", "authorName", "authorAccountUuid", "turn
 
 def kind_of(file: Peek) -> str | None:
     """Which kind of file of an export this is, or None if it is none."""
-    if file.is_folder or not ({"uuid", "account_uuid"} & file.keys):
+    if file.is_folder or not ({"uuid", "account_uuid", "chat_messages"} & file.keys):
         return None
     return next((kind for record in file.records if (kind := _kind(record)) is not None), None)
 
@@ -28,7 +28,7 @@ def kind_of(file: Peek) -> str | None:
 def _kind(record: Bag) -> str | None:
     if "mapping" in record:
         return None
-    if "uuid" in record and isinstance(record.get("chat_messages"), list):
+    if _is_conversation(record):
         return CONVERSATIONS
     if "account_uuid" in record and not _MEMORY.isdisjoint(record):
         return MEMORIES
@@ -37,6 +37,14 @@ def _kind(record: Bag) -> str | None:
     if record.keys() >= _PROJECT:
         return PROJECTS
     return DESIGN if is_design(record) else None
+
+
+def _is_conversation(record: Bag) -> bool:
+    """Whether a record has messages, and its id or a sender tells whose: an id may have been lost."""
+    messages = record.get("chat_messages")
+    if not isinstance(messages, list):
+        return False
+    return "uuid" in record or any(isinstance(each, dict) and "sender" in each for each in messages)
 
 
 def is_design(record: Bag) -> bool:
