@@ -127,9 +127,15 @@ def as_golden(result: Outcome, base: Path) -> dict[str, Any]:
     distinct = sorted(set(result.versions))
     return {
         "version": distinct[0] if len(distinct) == 1 else distinct,
-        "conversations": [as_json(replace(item, origin=None)) for item in result.items],
+        "conversations": [_anywhere(as_json(replace(item, origin=None)), base) for item in result.items],
         "notes": [str(note).replace(str(base), "").lstrip("/") for note in result.notes.kept],
     }
+
+
+def _anywhere(item: dict[str, Any], base: Path) -> dict[str, Any]:
+    """An item whose folder, if it is that of its file, is told from there."""
+    folder = Path(item.get("cwd") or ".")
+    return item | {"cwd": folder.relative_to(base).as_posix()} if folder.is_relative_to(base) else item
 
 
 def as_json(value: Any) -> Any:

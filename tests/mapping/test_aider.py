@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,20 @@ def test_what_aider_prints_about_a_session(tmp_path: Path, line: str, field: str
 
     assert expected == getattr(conversation, field)
     assert line == tree.plain_text(of(conversation, "system"))
+
+
+def test_the_project_is_the_folder_of_the_history(tmp_path: Path) -> None:
+    assert str(tmp_path) == only(tmp_path, typed("hi")).cwd
+
+
+def test_what_was_moved_or_packed_tells_no_project(tmp_path: Path) -> None:
+    moved = save(tmp_path, HEADING + typed("hi"), "moved.md")
+    packed = tmp_path / "packed.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"app/{NAME}", HEADING + typed("hi"))
+    found = read_all([str(moved), str(packed)], Notes())
+
+    assert [None, None] == [each.cwd for each in found if isinstance(each, Conversation)]
 
 
 def test_answers_are_of_the_model_that_was_chosen_last(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.aider.signs import ANALYTICS, CALLS, CHAT, SOURCE, version_of
 
@@ -24,7 +26,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="Aider",
     versions=(CHAT, CALLS, ANALYTICS),
-    revision=1,
+    revision=2,
     names={"unified": "aider", "pam": "aider", "record": "aider"},
     config_key="aider",
     env=("AJ_AIDER_PATH", "AIDER_CHAT_HISTORY_FILE", "AIDER_LLM_HISTORY_FILE", "AIDER_ANALYTICS_LOG"),
@@ -56,9 +58,15 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
         history,
     )
 
-    if version == CALLS:
-        yield from calls.conversations(source, note)
-    elif version == ANALYTICS:
-        yield from analytics.conversations(source, note)
-    else:
-        yield from history.conversations(source, note)
+    ways = {CALLS: calls.conversations, ANALYTICS: analytics.conversations}
+    folder = _project(source)
+    for conversation in ways.get(version, history.conversations)(source, note):
+        is_placed = folder is None or conversation.cwd is not None
+        yield conversation if is_placed else replace(conversation, cwd=folder)
+
+
+def _project(source: Source) -> str | None:
+    """The folder that a history lies in, which is the project's, as long as it is where it was written."""
+    folder = source.label.removesuffix(source.name)[:-1]
+    is_whole = folder.startswith(("/", "\\")) or folder[1:2] == ":"  # of the machine, or of a drive
+    return folder if source.name in _HISTORIES and is_whole and ".zip" not in folder else None
