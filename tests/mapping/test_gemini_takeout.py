@@ -6,6 +6,7 @@ import copy
 import json
 from html import unescape
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -487,6 +488,15 @@ def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:
 
     assert ["[0]"] == [kept.where for kept in session]
     assert 1 == notes.counts[Kind.REPEATED_RECORD]
+
+
+def test_many_records_of_one_moment_take_no_longer(tmp_path: Path) -> None:
+    records = [prompted(f"Prompted {number}") for number in range(4000)]
+    started = process_time()
+    conversation = only(tmp_path, *records, *records[:2])
+
+    assert process_time() - started < 5
+    assert 2 * len(records) == len(messages(conversation))
 
 
 # Times of the page.

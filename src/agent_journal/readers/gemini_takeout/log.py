@@ -157,14 +157,14 @@ class _Log:
         return found
 
     def _once(self, block: list[Kept]) -> list[Kept]:
-        """Records of one moment without those that say the same again."""
-        told: list[Kept] = []
+        """Records of one moment, which are all of a log without times, but none that says the same again."""
+        if len(block) == 1:
+            return block
+        told: dict[str, Kept] = {}
         for kept in block:
-            if any(_written(kept.record) == _written(other.record) for other in told):
+            if told.setdefault(ids.made(SOURCE, _written(kept.record)), kept) is not kept:
                 self._note(Kind.REPEATED_RECORD, kept.where, "the same activity")
-            else:
-                told.append(kept)
-        return told
+        return [*told.values()]
 
 
 def _seen(record: Record, name: str) -> Any:
