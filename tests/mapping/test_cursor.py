@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import sqlite3
+import time
 import tracemalloc
 from contextlib import closing
 from fnmatch import fnmatch
@@ -581,6 +582,18 @@ def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
     assert (got.id, got.started_at) == (CHAT, "2026-06-21T00:00:00.000Z")
     assert [message.parts for message in messages(got)] == [[Text(text="hi")]]
     assert noted(notes, Kind.MISSING_FILE) == ["a message that the chat names"]
+
+
+def test_the_same_words_said_again_and_again_take_no_longer(tmp_path: Path) -> None:
+    said = b'{"role":"user","content":"Go on."}'
+    root = reference(1, named(said)) * 4000
+    head = json.dumps({"agentId": CHAT, "latestRootBlobId": named(root)})
+    path = store(tmp_path / "store.db", head, **{named(said): said, named(root): root})
+    started = time.process_time()
+    ((got,), _) = read(path)
+
+    assert time.process_time() - started < 5
+    assert len({message.id for message in messages(got)}) == 4000
 
 
 @pytest.mark.parametrize(

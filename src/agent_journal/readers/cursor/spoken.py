@@ -16,7 +16,7 @@ from agent_journal.readers.cursor.names import NAME, kind_of
 from agent_journal.readers.cursor.query import asked
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections import Counter
 
     from agent_journal.model import Bag, MediaKind, Part, Role
     from agent_journal.notes import Notes
@@ -57,14 +57,12 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
     )
 
 
-def told_once(entry: Entry, used: Container[str], chat_id: str) -> Entry:
-    """The entry with an id of its own: the same words said again have the same hash."""
-    if entry.id not in used:
+def told_once(entry: Entry, used: Counter[str], chat_id: str) -> Entry:
+    """The entry with an id of its own: the same words said again have the same hash, which `used` counts."""
+    used[entry.id] += 1
+    if used[entry.id] == 1:
         return entry
-    number = 2
-    while (made := ids.made(NAME, chat_id, entry.id, number)) in used:
-        number += 1
-    return replace(entry, id=made, made_id=True)
+    return replace(entry, id=ids.made(NAME, chat_id, entry.id, used[entry.id]), made_id=True)
 
 
 def is_context(parts: list[Part]) -> bool:

@@ -133,19 +133,19 @@ class State:
         if root is None:
             return False
         is_lost = chat.is_empty
-        heard: dict[str, Entry] = {}
+        heard: list[Entry] = []
+        used: Counter[str] = Counter()
         for blob in blobs.messages(root, self._blob):
             data = None if blob.data is None else jsonstream.decode(blob.data, self._note, blob.hash)
             if isinstance(data, dict) and (is_lost or data.get("role") == "system"):
                 entry = spoken.entry(data, blob.hash, chat.id, self._note)
-                entry = spoken.told_once(entry, heard, chat.id)
-                heard[entry.id] = entry
+                heard.append(spoken.told_once(entry, used, chat.id))
             elif not is_lost:
                 break
             elif blob.data is None:
                 self._note(Kind.MISSING_FILE, chat.where, f"a message that the chat names: {blob.hash[:16]}")
         if heard:
-            chat.put_first(list(heard.values()))
+            chat.put_first(heard)
         return is_lost and bool(heard)
 
     def _root(self, chat: Composer) -> bytes | None:

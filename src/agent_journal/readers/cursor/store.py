@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -42,7 +42,7 @@ class Store:
         self._database = database
         self._source = source
         self._note = note
-        self._timeline: dict[str, Entry] = {}
+        self._timeline: list[Entry] = []
 
     def conversation(self) -> Conversation:
         """The messages that the newest root names, among those that no root names any more."""
@@ -50,7 +50,7 @@ class Store:
         stated = fields.text("agentId") or self._called()
         chat_id = stated or ids.made(NAME, fields.look(_ROOT))
         self._read(fields.look(_ROOT), chat_id)
-        timeline = list(self._timeline.values())
+        timeline = self._timeline
         beside = self._beside()
         facts = next(filter(None, (spoken.facts(e.parts) for e in timeline if isinstance(e, Message))), {})
         return Conversation(
@@ -95,9 +95,9 @@ class Store:
         reached = [(blob.hash, self._entry(blob, chat_id)) for blob in found]
         asked = sum(_is_asked(entry) for _, entry in reached)
         is_shown = root is None or blobs.count_turns(root) > asked
+        used: Counter[str] = Counter()
         for entry in self._in_order(reached, chat_id, is_shown=is_shown):
-            told = spoken.told_once(entry, self._timeline, chat_id)
-            self._timeline[told.id] = told
+            self._timeline.append(spoken.told_once(entry, used, chat_id))
 
     def _in_order(
         self, reached: list[tuple[str, Entry | None]], chat_id: str, *, is_shown: bool
