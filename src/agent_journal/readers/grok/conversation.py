@@ -60,11 +60,6 @@ def read_entry(entry: Bag, place: str, assets: Assets, note: Notes) -> Conversat
     )
 
 
-def _made_id(about: Fields, responses: list[Any]) -> str:
-    """An id that stays when more is said."""
-    return ids.made(SOURCE, about.look("title"), about.look("create_time"), responses[:1])
-
-
 def _summaries(about: Fields) -> list[Summary]:
     text = words(about.look("summary"))
     if text is not None:
