@@ -35,7 +35,8 @@ def version_of(file: Peek) -> str | None:
     if file.opening != "[":
         return None
     keys = file.keys
-    if "time" in keys and ("title" in keys or "header" in keys):
+    is_documented = "header" in keys and not keys.isdisjoint(("details", "userInteractions"))
+    if is_documented or ("time" in keys and ("title" in keys or "header" in keys)):
         return next((seen for record in file.records if (seen := _of_record(record))), None)
     return ACTIVITY if not keys and _is_empty_log(file) else None
 
