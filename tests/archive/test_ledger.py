@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import SourceRow, Status
 from agent_journal.archive.syncing import Scan
 from agent_journal.notes import Kind
-from tests.archive.journals import ALL, NOW, everything, imported, journal, texts
+from tests.archive.journals import ALL, NOW, everything, imported, journal, read_again, texts
 from tests.archive.test_round_trip import placed
 from tests.archive.test_vault import NAME, lines
 from tests.cases import Case, all_cases, input_files
@@ -294,6 +295,52 @@ def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_
 
         assert 0 == synced(archive, file)
         assert 0 == archive.store.counts().missing
+
+
+def test_what_comes_after_all_was_forgotten_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / ".aider.chat.history.md"
+    file.write_text(_aider("one"))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
+        forgetting.finish(archive)
+        file.write_text(_aider("one") + "\n")
+        synced(archive, file)
+        assert [] == everything(archive.store)
+        assert [] == archive.store.snapshots(account(archive, file).key), "nothing of it was kept again"
+        assert [] == changed(archive, file)
+        (result,) = imported(archive, file).results
+        assert Status.FORGOTTEN == result.status
+
+        file.write_text(_aider("one", "two"))
+        synced(archive, file)
+        (conversation,) = everything(archive.store)
+        assert ["two", "As you like."] == texts(conversation)
+        forgetting.finish(archive)
+        assert Status.IMPORTED == account(archive, file).status
+        read_again(archive)
+        assert [conversation] == everything(archive.store)
+
+
+def _aider(*asked: str) -> str:
+    started = "\n# aider chat started at 2026-01-0{} 10:00:00\n\n#### {}\n\nAs you like.\n\n"
+    return "".join(started.format(day, each) for day, each in enumerate(asked, 1))
+
+
+def test_standard_input_is_taken_after_what_came_there_was_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def piped(*asked: str) -> list[str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(_aider(*asked).encode())))
+        return [result.status for result in imported(archive, "-").results]
+
+    with journal(tmp_path / "journal") as archive:
+        assert [Status.IMPORTED] == piped("one")
+        forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
+        forgetting.finish(archive)
+        assert [Status.FORGOTTEN] == piped("one")
+        assert [Status.IMPORTED] == piped("one", "two")
+        assert [["two", "As you like."]] == [texts(each) for each in everything(archive.store)]
 
 
 def test_what_is_not_there_has_no_account(tmp_path: Path) -> None:

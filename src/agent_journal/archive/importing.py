@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import readers
-from agent_journal.archive.found import Found, Result
+from agent_journal import pipeline, readers
+from agent_journal.archive.found import Found, Result, stat_of
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
 from agent_journal.archive.store import Erasing, SourceRow, Status
-from agent_journal.errors import DamagedArchive
+from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.model import Memory
-from agent_journal.notes import Kind, Note
+from agent_journal.notes import Kind, Note, Notes
 from agent_journal.source import as_text
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class Importer:
     def take(self, found: Found) -> None:
         """Import what a path holds."""
         before = self._store.source(found.path)
-        if before is not None and before.status == Status.FORGOTTEN:
-            self._done(_forgotten(before))
+        if before is not None and before.status == Status.FORGOTTEN and not self._tells_more(found):
+            self._pass_over(found, before)
             return
         if before is None and found.path != "-" and not os.path.lexists(found.path):
             self._done(_absent(found.path))  # of which there is no account
@@ -126,6 +126,31 @@ class Importer:
             self._archive.vault, self._now, self._from_format, known, largest_media=self._largest_media
         )
         self._take(reading, reading.items(found, before), found.path, found.home, before.key if before else 0)
+
+    def _tells_more(self, found: Found) -> bool:
+        """Whether there is something else by now where all was forgotten: files of many conversations grow.
+
+        It is read without being kept, so that nothing of what is forgotten is written. What comes on
+        standard input is another thing each time, and can be read only once.
+        """
+        if found.path == "-":
+            return True
+        note = Notes()
+        try:
+            items = pipeline.read_all([found.path], note, self._from_format)
+            is_all_forgotten = all(map(self._is_forgotten, items))
+        except AgentJournalError:
+            return True  # whoever keeps it tells why
+        return not is_all_forgotten or Kind.UNREADABLE_FILE in note.counts
+
+    def _pass_over(self, found: Found, row: SourceRow) -> None:
+        """Leave a source of which all is forgotten alone until it changes; who named it is told."""
+        row.stat = found.stat or stat_of(found.path)
+        row.beside = {place: stat_of(place) for place in row.beside}
+        with self._store.transaction():
+            self._store.put_source(row)
+        if not found.home:
+            self._done(_forgotten(row))
 
     def again(self, row: SourceRow) -> None:
         """Read a source again from the vault, as a later revision of its reader asks for.

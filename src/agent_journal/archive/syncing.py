@@ -82,8 +82,7 @@ class Scan:
             self._seen.add(path)
             known = self._row(path)
             if known is None or self._full or not self._is_as_it_was(known, each.stat):
-                if known is None or known.status != Status.FORGOTTEN:
-                    yield each
+                yield each
             else:
                 self.unchanged += 1
                 if self._tell_unchanged is not None and path not in self._read_again:
