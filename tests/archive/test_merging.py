@@ -187,6 +187,23 @@ def test_what_only_an_attachment_tells_apart_is_a_conflict_too(store: SqliteStor
     assert 0 == store.counts().tool_calls, "what is counted is what is shown"
 
 
+@pytest.mark.parametrize("words", ["a and more", "b"], ids=["says more", "says something else"])
+def test_a_call_that_is_told_anew_keeps_its_answer(store: SqliteStore, words: str) -> None:
+    def asked(text: str) -> Conversation:
+        call = ToolCall(name="ls", call_id="t1", input={})
+        result = ToolResult(call_id="t1", output="no such file", is_error=True)
+        return talk(
+            "c",
+            Message(id="1", role="assistant", at=minute(1), parts=[Text(text=text), call]),
+            Message(id="2", role="user", at=minute(2), parts=[result]),
+        )
+
+    for text in ("a", words):
+        put(store, asked(text))
+        rows = store._rows("SELECT is_error, id FROM tool_calls JOIN timeline ON timeline.key = answered_by")
+        assert [(1, "2")] == list(rows)
+
+
 def test_an_answer_that_arrives_later_is_growth(store: SqliteStore) -> None:
     calls = [ToolCall(name="ls", call_id="t1", input={}), ToolCall(name="cat", call_id="t2", input={})]
     answers = [ToolResult(call_id="t1", output="a.txt"), ToolResult(call_id="t2", output="hello")]

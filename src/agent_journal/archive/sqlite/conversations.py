@@ -130,7 +130,7 @@ class Conversations(Givers, Counting, Indexable):
         self._note_givers(source, stored, plan, keys)
         pairs = _pairs(plan, keys)
         self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
-        self._count(conversation, key, keys[: len(added)], copies)
+        self._count(conversation, key, keys[: len(added)], copies, _there(stored, rows))
         removed = self._replace(key, pairs)
         entries = self._new_entries(key, whole, keys, copies)
         title_key = known.title_key
@@ -300,6 +300,12 @@ def unit_of(conversation: Conversation) -> str:
 def _additions(plan: Plan) -> list[tuple[int, int, Row]]:
     current = [(place, 0, row) for place, row in plan.added]
     return current + [(place, version, row) for place, row, version in plan.earlier]
+
+
+def _there(stored: Sequence[Stored], rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """Incoming rows that are shown as they are, with their keys."""
+    shown = {(entry.id, entry.hash): entry.key for entry in stored if not entry.version}
+    return [(shown[name], row) for row in rows if (name := (row.id, row.hash)) in shown]
 
 
 def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:

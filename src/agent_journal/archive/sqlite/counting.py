@@ -72,9 +72,10 @@ class Counting(Copies):
         key: int,
         keys: list[tuple[int, Row]],
         copies: dict[bytes, Original],
+        there: Sequence[tuple[int, Row]] = (),
     ) -> None:
         """Tool calls, joined with their answers, and usage, which copies do not have again."""
-        self._count_calls(key, keys)
+        self._count_calls(key, keys, there)
         own = [
             (message, row)
             for message, row in keys
@@ -82,18 +83,17 @@ class Counting(Copies):
         ]
         self._use(conversation, key, own)
 
-    def _count_calls(self, key: int, keys: list[tuple[int, Row]]) -> None:
-        answers: dict[str, tuple[int | None, bool | None]] = {
-            call.call_id: (message, call.is_error)
-            for message, row in keys
-            for call in row.calls
-            if call.name is None and call.call_id is not None
-        }
+    def _count_calls(
+        self, key: int, keys: list[tuple[int, Row]], there: Sequence[tuple[int, Row]] = ()
+    ) -> None:
+        """Tool calls of entries that are new; their answers are new as well, or `there` already."""
+        answers, known = _answers(keys), _answers(there)
         calls = []
         for message, row in keys:
             for slot, call in enumerate(row.calls):
                 if call.name is not None:
-                    answer, is_error = answers.pop(call.call_id or "", (None, None))
+                    id_ = call.call_id or ""
+                    answer, is_error = answers.pop(id_, known.get(id_, (None, None)))
                     calls.append(
                         (key, message, slot, call.call_id, call.name, call.kind, row.at, is_error, answer)
                     )
@@ -156,6 +156,16 @@ class Counting(Copies):
             numbers, those = as_json(sorted(self._to_sum_up)), f"conversation {AMONG}"
             self._db.execute(f"DELETE FROM usage_sums WHERE {those}", (numbers,))
             self._db.execute(f"INSERT INTO usage_sums {SUMS.format(those)}", (numbers,))
+
+
+def _answers(keys: Sequence[tuple[int, Row]]) -> dict[str, tuple[int | None, bool | None]]:
+    """By the id of a call: the entry that answers it, and whether it failed."""
+    return {
+        call.call_id: (message, call.is_error)
+        for message, row in keys
+        for call in row.calls
+        if call.name is None and call.call_id is not None
+    }
 
 
 def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:
