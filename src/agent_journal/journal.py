@@ -69,9 +69,7 @@ def sync(
         finish_erasing(kept, config)
         scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
         outdated = scan.outdated() if is_all else []
-        changed = sorted(
-            scan.changed(found(kept)), key=lambda each: (each.reader, each.stat.mtime_ns if each.stat else 0)
-        )
+        changed = sorted(scan.changed(found(kept)), key=_by_age)
         with indexing.Indexer(kept, config) as indexer:
             if begun is not None:
                 sizes = [*(each.size for each in changed), *(row.size for row in outdated)]
