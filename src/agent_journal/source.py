@@ -306,8 +306,9 @@ class Stdin:
 
         self._kept = tempfile.SpooledTemporaryFile(max_size=8 * _BLOCK)  # noqa: SIM115 (lives as long as the source)
         stream = stream or sys.stdin.buffer
+        self.size = 0
         while block := stream.read(_BLOCK):
-            self._kept.write(block)
+            self.size += self._kept.write(block)
 
     def __del__(self) -> None:
         self._kept.close()

@@ -327,20 +327,39 @@ def _aider(*asked: str) -> str:
     return "".join(started.format(day, each) for day, each in enumerate(asked, 1))
 
 
+def piped(archive: Archive, text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Import what comes on standard input; what became of it."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    (result,) = imported(archive, "-").results
+    return result.status
+
+
 def test_standard_input_is_taken_after_what_came_there_was_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def piped(*asked: str) -> list[str]:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(_aider(*asked).encode())))
-        return [result.status for result in imported(archive, "-").results]
-
     with journal(tmp_path / "journal") as archive:
-        assert [Status.IMPORTED] == piped("one")
+        assert Status.IMPORTED == piped(archive, _aider("one"), monkeypatch)
         forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
         forgetting.finish(archive)
-        assert [Status.FORGOTTEN] == piped("one")
-        assert [Status.IMPORTED] == piped("one", "two")
+        assert Status.FORGOTTEN == piped(archive, _aider("one"), monkeypatch)
+        assert Status.IMPORTED == piped(archive, _aider("one", "two"), monkeypatch)
         assert [["two", "As you like."]] == [texts(each) for each in everything(archive.store)]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "lost"),
+    [
+        (lines(2), Status.IMPORTED, ""),
+        (lines(2) + "{torn\n", Status.PARTLY, "{torn"),
+        ("what is this", Status.UNKNOWN, "what is this"),
+    ],
+)
+def test_the_bytes_of_standard_input_are_accounted_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, status: str, lost: str
+) -> None:
+    with journal(tmp_path / "journal") as archive:
+        assert status == piped(archive, text, monkeypatch)
+        assert [(len(text), len(text) - len(lost), len(lost))] == columns(archive)
 
 
 def test_what_is_not_there_has_no_account(tmp_path: Path) -> None:
