@@ -194,17 +194,20 @@ def forget(
     config: Config,
     keys: Callable[[Archive], list[int]],
     told: Callable[[int, int], None] | None = None,
+    *,
+    memories: bool = False,
 ) -> tuple[int, int]:
     """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went.
 
-    `told` is given how many entries the new index has, and how many there are.
+    With `memories` all of those go, too. `told` is given how many entries the new index has, and how many
+    there are.
     """
     from agent_journal.archive import forgetting  # noqa: PLC0415
 
     with archive.open_to_write(config.home) as kept:
         finish_erasing(kept, config)
         wanted = keys(kept)
-        forgetting.forget(kept, wanted, moment())
+        forgetting.forget(kept, wanted, moment(), memories=memories)
         return len(wanted), finish_erasing(kept, config, told)
 
 

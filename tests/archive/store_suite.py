@@ -718,6 +718,23 @@ class StoreSuite:
         assert (True, False) == (store.is_forgotten("some-tool", "a"), store.is_forgotten("some-tool", "b"))
         assert change.conversation not in store.conversations_of(1)
 
+    def test_memories_that_are_forgotten_are_gone_and_stay_away(self, store: Store) -> None:
+        put(store, talk("a", said("1", "one")), "/a")
+        with store.transaction():
+            sources = [store.put_source(SourceRow(path=path, read_at=NOW)) for path in ("/b", "/c", "/d")]
+            changes = [store.put_memory(MEMORY, source) for source in sources[:2]]
+        assert [False, False, True] == [store.holds_nothing(source) for source in sources]
+        with store.transaction():
+            removed = store.forget_memories(NOW)
+        store.compact()
+
+        assert [each.key for change in changes for each in change.indexed] == removed == store.removed()
+        assert [] == list(store.memories())
+        assert [] == list(store.problems())
+        assert store.is_forgotten(MEMORY.source, MEMORY.id)
+        assert all(map(store.holds_nothing, sources))
+        assert [False] == [store.holds_nothing(each) for each in store.sources_of(the(store, "a").key)]
+
     def test_what_is_left_to_erase_is_remembered(self, opener: Opener) -> None:
         store = opener()
         assert store.erasing() is None

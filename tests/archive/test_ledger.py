@@ -395,3 +395,24 @@ def test_a_copy_elsewhere_is_the_same_conversation(tmp_path: Path) -> None:
         synced(archive, first, second)
         (listed,) = archive.store.conversations(ALL)
         assert not listed.source_missing, "another file still has it"
+
+
+def test_memories_outlive_the_conversations_of_their_export(tmp_path: Path) -> None:
+    location = placed(next(case for case in all_cases() if str(case) == "claude-ai/export_folder"), tmp_path)
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, location)
+        before = list(archive.store.memories())
+        assert before
+        forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
+        forgetting.finish(archive)
+        read_again(archive)
+        assert before == list(archive.store.memories())
+        assert Status.IMPORTED == account(archive, location).status
+
+        forgetting.forget(archive, [], NOW, memories=True)
+        forgetting.finish(archive)
+        imported(archive, location)
+        forgetting.finish(archive)
+        assert [] == list(archive.store.memories())
+        assert Status.FORGOTTEN == account(archive, location).status
+        assert [] == list(archive.store.places()), "and nothing is left in the vault"

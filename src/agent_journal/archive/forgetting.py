@@ -17,7 +17,6 @@ from agent_journal.archive.manifest import KeptFile, Manifest
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import DamagedArchive
-from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
 from agent_journal.pipeline import Unit
@@ -34,8 +33,11 @@ if TYPE_CHECKING:
 _OWN = "json"
 
 
-def forget(archive: Archive, keys: Iterable[int], now: str) -> None:
-    """Erase conversations from the rows, so that no sync brings them back. `finish` erases what is left."""
+def forget(archive: Archive, keys: Iterable[int], now: str, *, memories: bool = False) -> None:
+    """Erase conversations from the rows, so that no sync brings them back. `finish` erases what is left.
+
+    With `memories` all of those are erased, too.
+    """
     store = archive.store
     with store.transaction():
         erasing = store.erasing() or Erasing()
@@ -43,6 +45,9 @@ def forget(archive: Archive, keys: Iterable[int], now: str) -> None:
         for key in keys:
             sources.update(dict.fromkeys(store.sources_of(key)))
             store.forget(key, now)
+        if memories:
+            store.forget_memories(now)
+            sources.update(dict.fromkeys(row.key for row in store.sources()))
         store.set_erasing(Erasing(sources=list(sources), rows=True))
 
 
@@ -58,7 +63,7 @@ def scrub(archive: Archive, source: int) -> None:
     """Let the vault's copy of a source hold nothing that is forgotten."""
     store = archive.store
     row = store.source_by_key(source)
-    if not store.conversations_of(source):
+    if store.holds_nothing(source):
         with store.transaction():
             store.drop_snapshots(source)
             nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
@@ -95,7 +100,7 @@ def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snap
 
 def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
-        if not isinstance(item, Conversation) or not archive.store.is_forgotten(item.source, item.id):
+        if not archive.store.is_forgotten(item.source, item.id):
             yield item
 
 

@@ -232,7 +232,7 @@ class Importer:
             self.flush()
 
     def _is_forgotten(self, item: Item | Read) -> bool:
-        if not self._may_be_forgotten or isinstance(item, Read | Memory):
+        if not self._may_be_forgotten or isinstance(item, Read):
             return False
         return self._store.is_forgotten(item.source, item.id)
 

@@ -312,6 +312,9 @@ class Store(Catalog, Protocol):
     def sources_of(self, conversation: int) -> list[int]:
         """The sources that hold a conversation."""
 
+    def holds_nothing(self, source: int) -> bool:
+        """Whether no conversation and no memory is there that a source gave."""
+
     def conversations_of(self, source: int) -> list[int]:
         """The conversations that a source holds, or once held."""
 
@@ -474,6 +477,9 @@ class Store(Catalog, Protocol):
 
         What other conversations copied from it stays theirs.
         """
+
+    def forget_memories(self, at: str) -> list[int]:
+        """Erase every memory and remember that they must not come back; keys the index must lose."""
 
     def is_forgotten(self, source: str, id_: str) -> bool:
         """Whether a person asked that this conversation be erased."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, metavar="ID...")
-@click.option("--all", "everything", is_flag=True, help="Everything in the journal.")
+@click.option("--all", "everything", is_flag=True, help="Everything in the journal, memories too.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Erase conversations from the journal: rows, kept bytes and index. They stay forgotten at the next sync.
@@ -30,17 +30,22 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
     with reading() as archive:
         if everything:
             chosen = list(archive.store.conversations(Filter(with_children=True)))
+            memories = archive.store.counts().memories
         else:
+            memories = 0
             chosen = _with_children([archive.one(name) for name in names], archive.store.children)
+    what = count(len(chosen), "conversation")
+    what += f" and {count(memories, 'memory', 'memories')}" if memories else ""
     if not yes:
         for each in chosen[:10]:
             show(f"  {each.source}:{each.id}  {each.title or ''}")
-        if not agreed(f"erase {count(len(chosen), 'conversation')} for good?"):
+        if not agreed(f"erase {what} for good?"):
             raise click.Abort
     with progress(unit="entries of a new index") as line:
-        number, freed = journal.forget(settings(), lambda _: [each.key for each in chosen], line.update)
-    them = "it" if number == 1 else "them"
-    show(f"{count(number, 'conversation')} erased, {size(freed)} of the vault with {them}")
+        keys = [each.key for each in chosen]
+        _, freed = journal.forget(settings(), lambda _: keys, line.update, memories=everything)
+    them = "it" if len(chosen) + memories == 1 else "them"
+    show(f"{what} erased, {size(freed)} of the vault with {them}")
 
 
 def _with_children(chosen: list[Listed], children: object) -> list[Listed]:

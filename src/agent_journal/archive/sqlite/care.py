@@ -55,6 +55,19 @@ class Care(Spending, Again, Ledger):
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
         return removed
 
+    def forget_memories(self, at: str) -> list[int]:
+        """Erase every memory and remember that they must not come back; keys the index must lose."""
+        memories = list(self._rows("SELECT key, source, id FROM memories"))
+        removed = [(key,) for key, _, _ in memories]
+        self._many(
+            "INSERT OR REPLACE INTO tombstones VALUES (?, ?)",
+            [(_tombstone(source, id_), at) for _, source, id_ in memories],
+        )
+        self._db.execute("DELETE FROM memories")
+        self._many("DELETE FROM also_given WHERE key = ?", removed)
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", removed)
+        return [key for key, _, _ in memories]
+
     def _repack(self, block: int) -> None:
         """Let a block hold only what is still needed of it."""
         rows = list(self._rows("SELECT key, start, size FROM timeline WHERE block = ?", block))
@@ -74,7 +87,7 @@ class Care(Spending, Again, Ledger):
         self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def is_forgotten(self, source: str, id_: str) -> bool:
-        """Whether a person asked that this conversation be erased."""
+        """Whether a person asked that this conversation or memory be erased."""
         return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", _tombstone(source, id_)) is not None
 
     def has_forgotten(self) -> bool:
@@ -100,6 +113,14 @@ class Care(Spending, Again, Ledger):
             row[0]
             for row in self._rows("SELECT DISTINCT source FROM contents WHERE conversation = ?", conversation)
         ]
+
+    def holds_nothing(self, source: int) -> bool:
+        """Whether no conversation and no memory is there that a source gave."""
+        memories = (
+            "SELECT 1 FROM memories m WHERE given_by = ? OR EXISTS "
+            "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) LIMIT 1"
+        )
+        return not self.conversations_of(source) and self._value(memories, source, source) is None
 
     def conversations_of(self, source: int) -> list[int]:
         """The conversations that a source holds."""
