@@ -280,6 +280,22 @@ def test_a_deleted_source_is_flagged_and_loses_nothing(tmp_path: Path) -> None:
         assert account(archive, file).missing_since is None
 
 
+@pytest.mark.parametrize(("error", "is_gone"), [(NotADirectoryError, True), (PermissionError, False)])
+def test_what_may_not_be_looked_at_is_not_told_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], is_gone: bool
+) -> None:
+    def refused(path: str) -> None:
+        raise error(path)
+
+    file = tmp_path / NAME
+    file.write_text(lines(2))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        with monkeypatch.context() as patched:
+            patched.setattr("agent_journal.archive.syncing.os.lstat", refused)
+            assert is_gone == synced(archive)
+
+
 @pytest.mark.parametrize("is_deleted_first", [True, False])
 def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_deleted_first: bool) -> None:
     file = tmp_path / NAME
