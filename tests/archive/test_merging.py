@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -185,6 +186,18 @@ def test_what_only_an_attachment_tells_apart_is_a_conflict_too(store: SqliteStor
 
     assert [0, 1] == [version for _, _, version in versions(store)]
     assert 0 == store.counts().tool_calls, "what is counted is what is shown"
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
+def test_parts_of_a_conversation_stand_in_its_order(store: SqliteStore, order: tuple[int, ...]) -> None:
+    for part in order:
+        asked = said(f"u{part}", f"question {part}", minute(2 * part))
+        answered = said(f"a{part}", f"answer {part}", minute(2 * part + 1), role="assistant")
+        put(store, talk("c", asked, Event(id=f"e{part}", name="x"), answered), f"/part{part}")
+
+    together = [f"{kind}{part}" for part in range(4) for kind in "uea"]
+    assert together == [entry.id for entry in only(store).timeline]
+    assert ["question 0"] == [each.title for each in store.conversations(ALL)]
 
 
 @pytest.mark.parametrize("words", ["a and more", "b"], ids=["says more", "says something else"])

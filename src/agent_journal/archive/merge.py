@@ -34,6 +34,7 @@ class Stored(NamedTuple):
     position: int
     given_by: int | None = None
     """The source it came from, if that is known."""
+    at: str | None = None
 
 
 class Plan(NamedTuple):
@@ -81,7 +82,11 @@ def planned(
     current = dict(zip(_named(entry.id for entry in shown), shown, strict=True))
     incoming = _incoming(rows, {entry.key: name for name, entry in current.items()}, same)
     there, now = list(current), list(incoming)
-    order = _merged(there, now) if is_newer else _merged(now, there)
+
+    def moment(name: Name) -> int | None:
+        return times.epoch_ms((incoming.get(name) or current[name]).at)
+
+    order = _merged(there, now, moment) if is_newer else _merged(now, there, moment)
     versions = _Versions(stored)
     plan = Plan([], [], [], [], [], [], leaves=not current.keys() <= incoming.keys())
     leaves = False
@@ -149,8 +154,11 @@ class _Versions:
         return self._last[id_]
 
 
-def _merged(before: list[Name], now: list[Name]) -> dict[Name, int]:
-    """The position of every entry: the order of now; what only was there before follows what it followed."""
+def _merged(before: list[Name], now: list[Name], moment: Callable[[Name], int | None]) -> dict[Name, int]:
+    """The position of every entry: the order of now; what only was there before follows what it followed.
+
+    What followed nothing that is there now, as one of several parts does, has its place by its time.
+    """
     if now[: len(before)] == before:
         return {name: position for position, name in enumerate(now)}
     there = set(now)
@@ -161,11 +169,28 @@ def _merged(before: list[Name], now: list[Name]) -> dict[Name, int]:
             last = name
         else:
             followers.setdefault(last, []).append(name)
+    if first := followers.get(None):
+        anchor = _last_before(first[0], now, moment)
+        if anchor is not None:
+            followers[anchor] = [*followers.get(anchor, ()), *followers.pop(None)]
     merged = list(followers.get(None, ()))
     for name in now:
         merged.append(name)
         merged.extend(followers.get(name, ()))
     return {name: position for position, name in enumerate(merged)}
+
+
+def _last_before(name: Name, among: Iterable[Name], moment: Callable[[Name], int | None]) -> Name | None:
+    """The last entry that is earlier than one; what has no time is as early as the one before it."""
+    at = moment(name)
+    if at is None:
+        return None
+    found = last = None
+    for other in among:
+        last = moment(other) or last
+        if last is not None and last < at:
+            found = other
+    return found
 
 
 def preference(origin: Origin | None, reader: str | None, version: str | None) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Memory
 
 _KNOWN = (
-    "SELECT key, detail, title, title_key, twin_of, reader, version, model, summary, started_at, updated_at "
+    "SELECT key, detail, title, title_key, twin_of, reader, version, model, started_at, updated_at "
     "FROM conversations WHERE source = ? AND id = ?"
 )
 _NEVER = (1 << 63) - 1
@@ -43,7 +43,6 @@ class _Known(NamedTuple):
     reader: str | None
     version: str | None
     model: str | None
-    summary: str | None
     started_at: str | None
     updated_at: str | None
 
@@ -164,7 +163,7 @@ class Conversations(Givers, Counting, Indexable):
 
     def _stored(self, key: int) -> list[Stored]:
         sql = (
-            "SELECT key, id, earlier, hash, position, given_by FROM timeline WHERE conversation = ? "
+            "SELECT key, id, earlier, hash, position, given_by, at FROM timeline WHERE conversation = ? "
             "ORDER BY position"
         )
         return [Stored(*row) for row in self._rows(sql, key)]
@@ -231,7 +230,7 @@ class Conversations(Givers, Counting, Indexable):
         }
         if known is not None:  # what its entries told so far
             columns["model"] = columns["model"] or known.model
-            columns["summary"] = columns["summary"] or known.summary
+            columns["summary"] = columns["summary"] or self._first_words(known.key)
         for row in rows:
             columns["model"] = columns["model"] or row.model
             if columns["model"] and columns["summary"]:
@@ -246,6 +245,14 @@ class Conversations(Givers, Counting, Indexable):
         columns["started_ms"] = times.epoch_ms(columns["started_at"])
         columns["updated_ms"] = times.epoch_ms(columns["updated_at"])
         return columns
+
+    def _first_words(self, key: int) -> str | None:
+        """What a person said first in a conversation, whichever file brought it."""
+        sql = (
+            "SELECT text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
+            "AND NOT earlier ORDER BY position"
+        )
+        return tree.title_from(text for (text,) in self._rows(sql, key))
 
     def _update(
         self,
