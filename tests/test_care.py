@@ -102,6 +102,15 @@ def test_what_moved_a_source_is_told(machine: Machine) -> None:
     assert "nothing was found" in moved.says
 
 
+def test_with_a_wrong_configuration_the_index_is_looked_for_where_it_usually_is(machine: Machine) -> None:
+    machine.sync()
+    machine.write(".agent-journal/config.toml", "indx = 1\n").chmod(0o600)
+
+    assert machine.finding("config").act
+    assert machine.finding("index").says == "it has all 1 entries"
+    assert not machine.finding("index").act
+
+
 @pytest.mark.parametrize(
     ("settings", "days", "most", "is_settled"),
     [

@@ -199,6 +199,11 @@ def load(home: Path, environ: Mapping[str, str], flags: Mapping[str, Any] | None
     return _built(home, environ, checked, {key: setting.origin for key, setting in settings.items()})
 
 
+def defaults(home: Path, environ: Mapping[str, str]) -> Config:
+    """The configuration of a journal for which nothing is settled."""
+    return _built(home, environ, {}, {})
+
+
 def parse(text: str, file: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Every value in the text of a file by its key, checked."""
     found = _in_text(text, file)

@@ -15,7 +15,7 @@ from agent_journal.archive import checking, machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
 from agent_journal.archive.store import Status
-from agent_journal.config import FILE_NAME, load
+from agent_journal.config import FILE_NAME, defaults, load
 from agent_journal.errors import AgentJournalError, BadConfig
 from agent_journal.homes.retention import deleting
 
@@ -58,8 +58,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
         yield _config(home)
     except BadConfig as error:
         yield Finding(topic="config", says=str(error), act="mend it; until then hardly anything can run")
-        config = load(home / "no-such-folder", {k: v for k, v in environ.items() if not k.startswith("AJ_")})
-        config = msgspec.structs.replace(config, home=home)
+        config = defaults(home, environ)
     kept, trouble = _opened(home)
     shared = machine.trouble(home, kept.store) if kept is not None else ""
     if shared:
