@@ -204,6 +204,20 @@ def test_a_vault_that_is_gone_is_told(machine: Machine) -> None:
     assert "1 file" in machine.finding("journal").says
 
 
+def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> None:
+    machine.sync()
+    (machine.home / archive.DATABASE).rename(machine.top / "lost")
+
+    assert machine.finding("journal").act
+    for opened in (archive.open_to_read, archive.open_to_write):
+        with pytest.raises(UnusableArchive, match="it is gone, and vault beside it is not"):
+            opened(machine.home)
+    assert not (machine.home / archive.DATABASE).exists()
+    (machine.home / archive.VAULT).rename(machine.top / "vault")
+    machine.sync()
+    assert machine.survey().new_files == 0
+
+
 def test_who_writes_is_told(machine: Machine) -> None:
     machine.sync()
     assert machine.finding("lock").says == "nobody is writing"

@@ -58,8 +58,18 @@ def _without_subagents(found: list[Listed]) -> list[Listed]:
 
 
 def exists(home: Path) -> bool:
-    """Whether there is a journal."""
-    return (home / DATABASE).exists()
+    """Whether there is a journal, or what is left of one."""
+    return (home / DATABASE).exists() or any((home / VAULT).glob("*.pack"))
+
+
+def _insist_on_rows(home: Path) -> None:
+    """Only the rows know what the vault's bytes are: where they are gone, none are begun anew in silence."""
+    if exists(home) and not (home / DATABASE).exists():
+        reason = (
+            f"it is gone, and {VAULT} beside it is not; 'aj backup' copies can be put in its place, "
+            "or move the vault away to begin anew"
+        )
+        raise UnusableArchive(str(home / DATABASE), reason)
 
 
 def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> Archive:
@@ -83,6 +93,7 @@ def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> A
 
 def open_as_it_is(home: Path) -> Archive:
     """The same, but one of an older version is refused."""
+    _insist_on_rows(home)
     return Archive(home, open_store(home / DATABASE, for_writing=False), None)
 
 
@@ -100,6 +111,7 @@ def open_to_write(
     """
     if not make and not exists(home):
         raise UnusableArchive(str(home), "it was there a moment ago and is gone")
+    _insist_on_rows(home)
     lock = Lock(home / LOCK)
     lock.acquire(wait, waiting)
     try:
