@@ -14,6 +14,7 @@ from agent_journal.archive.bodies import Blocks
 from agent_journal.archive.found import Stat
 from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
 from agent_journal.archive.rows import row_of
+from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import Place
 from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult, Usage
@@ -283,6 +284,16 @@ class StoreSuite:
         assert ("m-1", minute(1), minute(9), 1) == (
             listed.model, listed.started_at, listed.updated_at, listed.messages,
         )  # fmt: skip
+
+    @pytest.mark.parametrize("ids", ["abc", "cab"])
+    def test_what_is_alike_is_listed_by_its_name(self, store: Store, ids: str) -> None:
+        link = Link(conversation_id="a", relation="fork")
+        for id_ in ids:
+            put(store, talk(id_, said(f"{id_}1", "x", minute(1)), link=link), f"/{id_}")
+
+        for sort in SORTS:
+            assert ["a", "b", "c"] == [each.id for each in store.conversations(ALL, sort)]
+        assert ["b", "c"] == [each.id for each in store.children(the(store, "a").key)]
 
     def test_finding_by_what_a_person_types(self, store: Store) -> None:
         for id_, source in (("abc-1", "s"), ("abc-2", "s"), ("abc-1", "t"), ("a%_", "s"), ("s:x", "u")):

@@ -26,14 +26,18 @@ _LISTED = (
     "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
     "AND s.missing_since IS NULL) FROM conversations c"
 )
+# Which of several alike goes first does not depend on the order in which they were imported.
+_NAME = "c.source, c.id"
 _SORTS = {
-    "updated": "c.updated_ms DESC NULLS LAST, c.key DESC",
-    "started": "c.started_ms DESC NULLS LAST, c.key DESC",
-    "messages": "c.messages DESC, c.key DESC",
-    "title": "coalesce(c.title, c.summary) COLLATE NOCASE, c.key",
-    "project": "c.project COLLATE NOCASE, c.updated_ms DESC",
+    "updated": f"c.updated_ms DESC NULLS LAST, {_NAME}",
+    "started": f"c.started_ms DESC NULLS LAST, {_NAME}",
+    "messages": f"c.messages DESC, {_NAME}",
+    "title": f"coalesce(c.title, c.summary) COLLATE NOCASE, {_NAME}",
+    "project": f"c.project COLLATE NOCASE, c.updated_ms DESC, {_NAME}",
 }
 SORTS = tuple(_SORTS)
+# SQLite would sort all of them rather than those alike.
+_IN_ORDER = {"updated": "INDEXED BY conversations_by_time"}
 # A subagent's conversation is shown with the one it works for, if that is there.
 _ITS_OWN = (
     "c.twin_of IS NULL AND NOT (c.relation = 'subagent' AND EXISTS (SELECT 1 FROM conversations p "
@@ -49,7 +53,8 @@ class Lists(Conversations, Finds):
     ) -> Iterator[Listed]:
         """Conversations in the order asked for, newest first by default."""
         where, values = conditions(wanted)
-        sql = f"{_LISTED} WHERE {' AND '.join(where) or '1'} ORDER BY {_SORTS[sort]} LIMIT ?"
+        chosen = f"{_IN_ORDER.get(sort, '')} WHERE {' AND '.join(where) or '1'}"
+        sql = f"{_LISTED} {chosen} ORDER BY {_SORTS[sort]} LIMIT ?"
         for row in self._rows(sql, *values, -1 if limit is None else limit):
             yield _listed(row)
 
@@ -77,7 +82,7 @@ class Lists(Conversations, Finds):
         """Conversations that came out of one."""
         sql = (
             f"{_LISTED} WHERE (c.source, c.parent_id) = (SELECT source, id FROM conversations WHERE key = ?) "
-            "AND c.key != ? ORDER BY c.started_ms, c.key"
+            f"AND c.key != ? ORDER BY c.started_ms, {_NAME}"
         )
         return [_listed(row) for row in self._rows(sql, key, key)]
 
@@ -94,7 +99,7 @@ class Lists(Conversations, Finds):
             source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
             for source, conversations, messages, updated_at in self._rows(
                 "SELECT source, count(*), sum(messages), max(updated_at) FROM conversations GROUP BY source "
-                "ORDER BY count(*) DESC"
+                "ORDER BY count(*) DESC, source"
             )
         }
         sources, missing, size = next(
