@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent_journal.archive.merge import merged_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.sqlite.schema import usage_name
-from agent_journal.archive.store import SourceRow
+from agent_journal.archive.store import Filter, SourceRow
 from agent_journal.model import (
     Conversation,
     Event,
@@ -441,6 +441,23 @@ def test_the_longer_twin_is_shown_whichever_came_first(store: SqliteStore) -> No
 
     assert ["long"] == [each.id for each in store.conversations(ALL_SHOWN)]
     assert ["bye", "hello", "hi"] == indexed(store)
+
+
+@pytest.mark.parametrize(("shown", "seconds"), [("a", 0), ("a", 3), ("b", -3)])
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_of_two_twins_alike_the_one_that_began_first_is_shown(
+    store: SqliteStore, first: str, shown: str, seconds: int
+) -> None:
+    both = {
+        "a": twin("a", "hi", "hello", seconds=4),
+        "b": twin("b", "hi", "hello", seconds=4 + seconds, prefix="x"),
+    }
+    for id_ in sorted(both, reverse=first == "b"):
+        put(store, both[id_], f"/{id_}")
+
+    assert [shown] == [each.id for each in store.conversations(Filter())]
+    parents = {holder.id: holder.parent for holder in store.holders().values()}
+    assert {shown: None, "ab".replace(shown, ""): the(store, shown).key} == parents
 
 
 def test_a_twin_that_goes_on_is_shown(store: SqliteStore) -> None:

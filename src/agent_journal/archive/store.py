@@ -227,7 +227,7 @@ class Holder(NamedTuple):
     project: str | None
     started_at: str | None
     parent: int | None
-    """The key of the conversation that it works for, if it is a subagent's."""
+    """The key of the conversation it is shown with: the one it works for as a subagent's, or repeats."""
 
 
 class Counts(msgspec.Struct, kw_only=True):

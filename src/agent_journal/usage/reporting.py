@@ -173,7 +173,7 @@ class Reporting:
         return self.periods.named[spent.bucket][0]
 
     def _shown(self, key: int) -> Holder | None:
-        """The conversation whose line it is: what subagents used is shown with the one they work for."""
+        """The conversation whose line it is: what subagents and twins used is shown with another one."""
         holder = self._holders.get(key)
         seen = set()
         while holder is not None and holder.parent is not None:

@@ -9,7 +9,7 @@ from agent_journal.archive.sqlite.connection import as_json
 from agent_journal.archive.sqlite.entries import Entries, Original
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent_journal.archive.rows import Row
 
@@ -65,9 +65,10 @@ class Copies(Entries):
         for (other,) in candidates:
             theirs = twins.said_in(self._rows(SAID, other))
             same = twins.matches(ours, theirs)
-            if twins.are_twins(len(same), len(ours)):
+            is_in, holds = (twins.are_twins(len(same), len(each)) for each in (ours, theirs))
+            if is_in and not (holds and _age(columns) < self._age(other)):
                 columns["twin_of"] = other
-            elif twins.are_twins(len(same), len(theirs)):
+            elif holds:
                 self._db.execute(
                     "UPDATE conversations SET twin_of = ? WHERE key = ? OR twin_of = ?", (key, other, other)
                 )
@@ -103,13 +104,25 @@ class Copies(Entries):
         for other in self._twins(key):
             ours, theirs = (twins.said_in(self._rows(SAID, each)) for each in (key, other))
             same = len(twins.matches(ours, theirs))
-            inner, outer = (key, other) if same == len(ours) else (other, key)
-            whole = twins.are_twins(same, len(ours)) or twins.are_twins(same, len(theirs))
+            is_in, holds = (twins.are_twins(same, len(each)) for each in (ours, theirs))
+            is_inner = is_in and not (holds and self._age(key) < self._age(other))
+            inner, outer = (key, other) if is_inner else (other, key)
+            whole = is_in or holds
             self._many(
                 "UPDATE conversations SET twin_of = ? WHERE key = ?",
                 [(outer if whole else None, inner), (None, outer)],
             )
 
+    def _age(self, key: int) -> tuple[bool, int, str, str]:
+        sql = "SELECT started_ms, source, id FROM conversations WHERE key = ?"
+        return _age(dict(zip(("started_ms", "source", "id"), next(self._rows(sql, key)), strict=True)))
+
     def _original(self, key: int) -> Original:
         sql = "SELECT coalesce(copy_of, key), hash, block, start, size FROM timeline WHERE key = ?"
         return Original(*next(self._rows(sql, key)))
+
+
+def _age(columns: Mapping[str, Any]) -> tuple[bool, int, str, str]:
+    """Of twins that say the same the one is shown that began first, whichever came first."""
+    started_ms = columns["started_ms"]
+    return started_ms is None, started_ms or 0, columns["source"], columns["id"]

@@ -85,7 +85,8 @@ class Spending(Lists):
     def holders(self) -> dict[int, Holder]:
         """Every conversation by its key, as far as reports name it."""
         sql = (
-            "SELECT c.key, c.source, c.id, coalesce(c.title, c.summary), c.project, c.started_at, p.key "
+            "SELECT c.key, c.source, c.id, coalesce(c.title, c.summary), c.project, c.started_at, "
+            "coalesce(c.twin_of, p.key) "
             "FROM conversations c LEFT JOIN conversations p ON c.relation = 'subagent' "
             "AND p.source = c.source AND p.id = c.parent_id AND p.key != c.key"
         )
