@@ -22,9 +22,12 @@ from agent_journal.notes import Notes
 def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -> int:
     """Import files, folders, zips or standard input (-) into the journal."""
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
-    found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
     note = Notes()
     config = settings()
+    refused = Refused(config, os.environ)
+    for path in paths:
+        _insist_on_a_source(path, refused)
+    found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
     with Report(as_json=as_json) as report:
         journal.import_files(
             config,
@@ -32,9 +35,17 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
             report.done,
             from_format=from_format,
             note=note,
-            is_refused=Refused(config, os.environ).really,
+            is_refused=refused.really,
             waiting=waiting,
         )
     code = report.finish(None, note)
     embed_later(config)
     return code
+
+
+def _insist_on_a_source(path: str, refused: Refused) -> None:
+    """An empty path would be the current folder; SQLite's locks are lost if its file is opened once more."""
+    if not path:
+        raise click.UsageError("a path is empty; '.' is the current folder")
+    if path != "-" and refused.own(path):
+        raise click.UsageError(f"{path} is the journal itself; 'aj list' shows what is in it")

@@ -39,10 +39,14 @@ class Refused:
         status = _status(entry.path) if entry.inode() in self._inodes else None
         return self.path(entry.path) or (status is not None and self.folder(entry.path, status))
 
+    def own(self, path: str) -> bool:
+        """Whether a path leads to the journal itself, or into it."""
+        real = os.path.realpath(path)
+        return real in self._own or real.startswith(self._below_own)
+
     def really(self, path: str) -> bool:
         """Whether a path is refused for where it leads to."""
-        real = os.path.realpath(path)
-        return real in self._own or real.startswith(self._below_own) or self.path(real) or self.path(path)
+        return self.own(path) or self.path(os.path.realpath(path)) or self.path(path)
 
 
 def _status(path: str) -> os.stat_result | None:
