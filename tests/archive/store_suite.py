@@ -672,6 +672,27 @@ class StoreSuite:
         by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
         assert {"x2", "y1"} == {holders[spent.conversation].id for spent in by_conversation}
 
+    @pytest.mark.parametrize("order", ["first fork", "fork first"])
+    def test_what_a_fork_repeats_is_counted_where_it_came_from(self, store: Store, order: str) -> None:
+        def holding() -> dict[str, int]:
+            by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
+            return {store.holders()[spent.conversation].id: spent.output or 0 for spent in by_conversation}
+
+        both = [used("1", 3, minute(1), key="k1"), used("2", 4, minute(2), key="k2")]
+        link = Link(conversation_id="first", relation="fork")
+        talks = {
+            "first": talk("first", *both, used("a", 5, minute(3), key="a")),
+            "fork": talk("fork", *both, used("b", 6, minute(4), key="b"), link=link),
+        }
+        for id_ in order.split():
+            put(store, talks[id_], f"/{id_}")
+
+        assert {"first": 12, "fork": 6} == holding()
+        assert [] == list(store.problems())
+        with store.transaction():
+            store.forget(the(store, "first").key, NOW)
+        assert {"fork": 13} == holding()
+
     def test_what_is_counted_under_another_name_is_not_counted_twice(self, store: Store) -> None:
         put(store, talk("a", used("1", 3, minute(1)), used("2", 4, minute(2))))
         put(store, talk("a", used("1", 3, minute(1), key="sum"), used("2", 7, minute(2), key="sum")))

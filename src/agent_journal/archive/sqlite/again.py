@@ -42,11 +42,12 @@ class Again(Conversations):
         ]
         gone = {number: self._left_by(source, number, anew) for number in held}
         every = [key for keys in gone.values() for key in keys]
+        originals = self._originals_of(every)
         promoted = self._promote_copies(every)
         uncounted = self._uncount(gone)
         for number, keys in gone.items():
             self._remove(number, keys)
-        self._count_promoted(promoted)
+        self._recount([*promoted, *originals])
         removed = every + self._forsaken_memories(source, anew)
         for number, keys in gone.items():
             removed += self._settled(number, source, anew, is_changed=bool(keys))
@@ -165,8 +166,14 @@ class Again(Conversations):
             promoted.append(new)
         return promoted
 
-    def _count_promoted(self, keys: list[int]) -> None:
-        """What copies used was counted with their originals."""
+    def _originals_of(self, gone: Collection[int]) -> list[int]:
+        """The entries that stay and of which those that go are copies."""
+        keys = as_json(gone)
+        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE key {AMONG} AND copy_of NOT {AMONG}"
+        return [row[0] for row in self._rows(sql, keys, keys)]
+
+    def _recount(self, keys: list[int]) -> None:
+        """Count what entries used: that may have been counted with copies or originals of them that went."""
         for key in keys:
             number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
             self._use(self._detail(number), number, [(key, row_of(self._entry(key)))])

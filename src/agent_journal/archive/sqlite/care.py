@@ -43,13 +43,14 @@ class Care(Spending, Again, Ledger):
         source, id_ = next(self._rows("SELECT source, id FROM conversations WHERE key = ?", key))
         removed = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", key)]
         blocks = list(self._rows("SELECT DISTINCT block FROM timeline WHERE conversation = ?", key))
+        originals = self._originals_of(removed)
         promoted = self._promote_copies(removed)
         self._remove(key, removed)
         for (block,) in blocks:
             self._repack(block)
         for table in ("usage", "usage_sums"):
             self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
-        self._count_promoted(promoted)
+        self._recount([*promoted, *originals])
         removed += self._drop_conversation(key)
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (_tombstone(source, id_), at))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])

@@ -12,7 +12,7 @@ from agent_journal.archive.sqlite.schema import SUMS, usage_name
 from agent_journal.counts import is_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
     from pathlib import Path
 
     import apsw
@@ -79,7 +79,7 @@ class Counting(Copies):
         own = [
             (message, row)
             for message, row in keys
-            if row.usage is not None and not self._is_counted(copies.get(row.hash))
+            if row.usage is not None and not self._is_counted(copies.get(row.hash), conversation)
         ]
         self._use(conversation, key, own)
 
@@ -103,14 +103,23 @@ class Counting(Copies):
             [(is_error, message, key, call_id) for call_id, (message, is_error) in answers.items()],
         )
 
-    def _is_counted(self, original: Original | None) -> bool:
+    def _is_counted(self, original: Original | None, conversation: Conversation) -> bool:
+        """Whether what a copy used is counted with its original, and that did not come out of this one."""
         if original is None:
             return False
         sql = (
-            "SELECT 1 FROM timeline t JOIN usage u ON u.conversation = t.conversation AND u.message = t.key "
-            "WHERE t.key = ?"
+            "SELECT t.conversation FROM timeline t "
+            "JOIN usage u ON u.conversation = t.conversation AND u.message = t.key WHERE t.key = ?"
         )
-        return self._value(sql, original.key) is not None
+        place = self._value(sql, original.key)
+        return place is not None and place not in self._branches(conversation, [place])
+
+    def _branches(self, conversation: Conversation, keys: Collection[int]) -> set[int]:
+        """Those of some conversations that came out of another one."""
+        if not keys:
+            return set()
+        sql = f"SELECT key FROM conversations WHERE key {AMONG} AND source = ? AND parent_id = ?"
+        return {row[0] for row in self._rows(sql, as_json(keys), conversation.source, conversation.id)}
 
     def _use(
         self,
@@ -127,10 +136,11 @@ class Counting(Copies):
             return
         names = as_json(used.name for used in came)
         known = {row[0]: Used(*row) for row in self._rows(_KNOWN, names)}
+        branches = self._branches(conversation, {used.conversation for used in known.values()} - {key})
         places = ", ".join("?" * len(Used._fields))
         self._many(
             f"INSERT OR REPLACE INTO usage VALUES ({places})",
-            [settled(known[used.name], used) if used.name in known else used for used in came],
+            [settled(known[used.name], used, branches) if used.name in known else used for used in came],
         )
         self._to_sum_up.update((key, *(used.conversation for used in known.values())))
 
@@ -196,14 +206,15 @@ def name_of(conversation: Conversation, row: Row) -> int | None:
     return usage_name(conversation.source, row.usage.key or f"{conversation.id}\0{row.id}")
 
 
-def settled(old: Used, new: Used) -> Used:
-    """One of two statements about the same tokens.
+def settled(old: Used, new: Used, branches: Container[int] = ()) -> Used:
+    """One of two statements about the same tokens; `branches` came out of the conversation of the new one.
 
     The last counts hold. The tokens are those of the conversation that told of them first: a fork may repeat
-    them long after, with the time at which it was made.
+    them long after, with the time at which it was made, or with theirs.
     """
     counts = new if _holds(old, new) else old
-    place = new if _is_before(new.at_ms, old.at_ms) else old
+    is_first = new.at_ms == old.at_ms and old.conversation in branches
+    place = new if is_first or _is_before(new.at_ms, old.at_ms) else old
     return counts._replace(
         conversation=place.conversation,
         message=counts.message if old.conversation == new.conversation else place.message,
