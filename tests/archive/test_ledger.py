@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent_journal.archive import Archive, forgetting
 from agent_journal.archive.found import Found, Result, Stat, stat_of
@@ -280,6 +281,26 @@ def test_a_deleted_source_is_flagged_and_loses_nothing(tmp_path: Path) -> None:
         assert account(archive, file).missing_since is None
 
 
+def test_a_source_that_is_gone_when_it_is_read_keeps_its_account(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text(lines(2))
+    told: list[Result] = []
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        before = account(archive, file)
+        file.unlink()
+        with Importer(archive, NOW, lambda _: None, told.append) as importer:
+            importer.take(Found(str(file), home="~/*", stat=Stat()))  # as who watches does
+        assert replace(before, missing_since=NOW) == account(archive, file)
+        assert [] == told
+        (result,) = imported(archive, file).results
+        assert (Status.UNREADABLE, NOW) == (result.status, account(archive, file).missing_since)
+
+        file.write_text(lines(3))
+        synced(archive, file)
+        assert account(archive, file).missing_since is None
+
+
 @pytest.mark.parametrize(("error", "is_gone"), [(NotADirectoryError, True), (PermissionError, False)])
 def test_what_may_not_be_looked_at_is_not_told_as_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], is_gone: bool
@@ -292,7 +313,7 @@ def test_what_may_not_be_looked_at_is_not_told_as_gone(
     with journal(tmp_path / "journal") as archive:
         synced(archive, file)
         with monkeypatch.context() as patched:
-            patched.setattr("agent_journal.archive.syncing.os.lstat", refused)
+            patched.setattr("agent_journal.archive.found.os.lstat", refused)
             assert is_gone == synced(archive)
 
 

@@ -28,6 +28,17 @@ def stat_of(location: str) -> Stat:
     return Stat(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
+def is_gone(path: str) -> bool:
+    """Whether there is no such file; of one in a folder that may not be looked into nobody knows."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 class Found(NamedTuple):
     """A file or folder to import: where it is, who may read it, how it was found, and its state then."""
 

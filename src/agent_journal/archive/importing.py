@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from agent_journal import pipeline, readers
-from agent_journal.archive.found import Found, Result, stat_of
+from agent_journal.archive.found import Found, Result, is_gone, stat_of
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
@@ -113,11 +112,11 @@ class Importer:
     def take(self, found: Found) -> None:
         """Import what a path holds."""
         before = self._store.source(found.path)
+        if found.path != "-" and is_gone(found.path):
+            self._miss(found, before)
+            return
         if before is not None and before.status == Status.FORGOTTEN and not self._tells_more(found):
             self._pass_over(found, before)
-            return
-        if before is None and found.path != "-" and not os.path.lexists(found.path):
-            self._done(_absent(found.path))  # of which there is no account
             return
         known = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
         if before is not None and any(map(_is_outdated, known.values())):
@@ -126,6 +125,14 @@ class Importer:
             self._archive.vault, self._now, self._from_format, known, largest_media=self._largest_media
         )
         self._take(reading, reading.items(found, before), found.path, found.home, before.key if before else 0)
+
+    def _miss(self, found: Found, before: SourceRow | None) -> None:
+        """What is gone keeps its account, but for a mark; what was never there has none."""
+        if before is not None and before.home and before.status != Status.FORGOTTEN:
+            with self._store.transaction():
+                self._store.mark_missing([before.key], before.missing_since or self._now)
+        if before is None or not found.home:
+            self._done(_absent(found.path))
 
     def _tells_more(self, found: Found) -> bool:
         """Whether there is something else by now where all was forgotten: files of many conversations grow.

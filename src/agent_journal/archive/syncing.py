@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_journal import homes, readers
-from agent_journal.archive.found import Found, Result, Stat, stat_of
+from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.store import Status
 from agent_journal.source import as_text
 
@@ -133,7 +133,7 @@ class Scan:
             and path not in self._seen
             and known.missing_since is None
             and known.status != Status.FORGOTTEN  # of which nothing is kept
-            and _is_gone(path)
+            and is_gone(path)
         ]
         back = [
             known.key for path, known in self._known.items() if known.missing_since and path in self._seen
@@ -151,14 +151,3 @@ class Scan:
         rows = self._archive.store.outdated(revisions)
         self._read_again = {row.path for row in rows}
         return rows
-
-
-def _is_gone(path: str) -> bool:
-    """Whether there is no such file; of one in a folder that may not be looked into nobody knows."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return True
-    except OSError:
-        return False
-    return False
