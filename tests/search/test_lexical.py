@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal.errors import IndexDamaged, IndexInUse
-from agent_journal.search import reach
+from agent_journal.search import lexical, reach
 from agent_journal.search.entry import Entry
 from agent_journal.search.folder import discard
 from agent_journal.search.lexical import Index
@@ -447,6 +447,36 @@ def test_whoever_wants_more_gets_more(years: Index) -> None:
     assert ranking.since < 281 * WEEK
     everything = years.search(parse("word"), limit=1000)
     assert (602, None) == (len(everything.entries), everything.since)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "word",
+        "the usual word",
+        '"usual word"',
+        "usu*",
+        "role:user",
+        "at the harbour again",
+        "at the harbour again one of the many that nobody can do without",
+    ],
+)
+def test_whoever_wants_more_gets_the_same_first(
+    years: Index, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    """Also where more of them are sought further back, or match alike, or are of the same moment."""
+    monkeypatch.setattr(lexical, "_TOGETHER", 20)
+    line = "at the harbour again, one of the many that nobody can do without"
+    years.add(entry(2000 + each, line, at=(each % 7) * WEEK) for each in range(100))
+    years.add(entry(3000 + each, f"no way to the {line[7:]}", at=500 * WEEK) for each in range(30))
+    years.commit(3030)
+    few, more, every = (
+        [hit.key for hit in years.search(parse(query), limit=limit).entries] for limit in (20, 80, 1000)
+    )
+
+    assert (20, 80) == (len(few), len(more))
+    assert (few, more) == (more[:20], every[:80])
+    assert len(set(every)) == len(every)
 
 
 def test_the_newest_are_enough_that_have_what_is_in_quotes(

@@ -10,6 +10,7 @@ import json
 import os
 import time
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from agent_journal.closing import Closing
@@ -42,6 +43,7 @@ _LOOSE = 50  # hits with only some of the words
 _WORTH_IT = 0.2  # of the best of them, that others must reach
 _FRESH = 0.05  # how much more something counts for being new
 _HALF_AS_FRESH = 60 * 86_400  # seconds
+_TOGETHER = 200  # hits that are put in order by their age
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -165,35 +167,44 @@ class Index(Closing):
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         """The entries that match best, best first; the newest first if no words are sought."""
-        found = self._ranked(query, limit, offset)
-        if found.since is None or query.enough is None:
+        found, newest_first = self._ranked(query, limit, offset)
+        if not newest_first or query.enough is None:
             return found
         # Many of the newest have enough words of a text that was pasted: those that are everywhere. What has
         # all of them is meant, however old it is.
         end = offset + limit
-        every = self._ranked(query._replace(enough=None), end)
-        some = self._ranked(query, end) if offset else found
+        every, _ = self._ranked(query._replace(enough=None), end)
+        some = self._ranked(query, end)[0] if offset else found
         return found._replace(entries=_followed_by(every.entries, some.entries)[offset:end])
 
-    def _ranked(self, query: Query, limit: int, offset: int = 0) -> Ranking:
-        """The entries that match best, where words are everywhere among the newest."""
-        matcher, known = self._matcher(), self._known()
+    def _ranked(self, query: Query, limit: int, offset: int = 0) -> tuple[Ranking, bool]:
+        """The entries that match best; whether words are everywhere, so that the newest of them come first.
+
+        Whoever wants more gets the same first: what is found further back follows.
+        """
+        matcher, known, end = self._matcher(), self._known(), offset + limit
         sought = matcher.sought(query)
         if sought is None or limit <= 0 or offset >= known.count:
-            return Ranking([])
-        needed = reach.enough(offset + limit, is_exact=query.is_exact)
+            return Ranking([]), False
+        needed = reach.enough(end, is_exact=query.is_exact)
         weeks = [] if reach.is_easy(sought.entries) else reach.first(known.weeks)
+        hits: dict[int, _Hit] = {}
         while weeks:
             newest = matcher.of_weeks([week.name for week in weeks]).sought(query)
-            count, hits = self._hits(newest or sought, limit, offset)
+            count, found = self._hits(newest or sought, end)
             if count >= needed:
+                hits |= {hit.key: hit for hit in found}
+            if count >= max(needed, end):
                 break
             weeks = reach.further(weeks, count, needed, known.weeks)
-        else:
-            _, hits = self._hits(sought, limit, offset)
+        newest_first = bool(hits)
+        if not weeks:
+            hits |= {hit.key: hit for hit in self._hits(sought, end)[1]}
+        page = list(hits.values())[offset:end]
         if not sought.is_scored:  # nothing that was left out would stand before these
-            return Ranking([Ranked(hit.key, hit.score) for hit in hits])
-        return Ranking(_newer_first(hits), reach.beginning_of(weeks[-1].name) if weeks else None)
+            return Ranking(_newer_first(page, 0)), newest_first
+        since = reach.beginning_of(weeks[-1].name) if weeks else None
+        return Ranking(_newer_first(page, _FRESH), since), newest_first
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first; if hardly any has all words, those with some follow."""
@@ -257,13 +268,13 @@ class Index(Closing):
             self._vocabulary = Vocabulary(self.folder, searcher)
         return self._vocabulary
 
-    def _hits(self, sought: Sought, limit: int, offset: int) -> tuple[int, list[_Hit]]:
-        """How many entries are found, and those of a page: best first, or newest first if none is better."""
+    def _hits(self, sought: Sought, limit: int) -> tuple[int, list[_Hit]]:
+        """How many entries are found, and the first of them: the best, or the newest if none is better."""
         with faults.reading(self.folder):
             searcher = self._searcher()
             by = None if sought.is_scored else "at"
             most = min(limit, searcher.num_docs)
-            result = searcher.search(sought.query, most, order_by_field=by, offset=offset)
+            result = searcher.search(sought.query, most, order_by_field=by)
             places = [place for _, place in result.hits]
             keys = searcher.fast_field_values("key", places)
             moments = searcher.fast_field_values("at", places)
@@ -271,8 +282,6 @@ class Index(Closing):
             _Hit(int(key or 0), float(score) if sought.is_scored else NO_WORDS, int(at or 0))
             for (score, _), key, at in zip(result.hits, keys, moments, strict=True)
         ]
-        if not sought.is_scored:
-            hits.sort(key=lambda hit: (-hit.at, -hit.key))
         return result.count, hits  # type: ignore[attr-defined] # its stub does not know it
 
     def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
@@ -389,16 +398,26 @@ class _Ahead:
             self._documents = self._latest = 0
 
 
-def _newer_first(hits: list[_Hit]) -> list[Ranked]:
-    """The hits in their order, but of those that match alike the newer first; the newest one is new."""
-    newest = max((hit.at for hit in hits), default=0)
-    fresh = [
-        Ranked(hit.key, hit.score * (1 + _FRESH * 0.5 ** ((newest - hit.at) / _HALF_AS_FRESH)))
-        if hit.at
-        else Ranked(hit.key, hit.score)
-        for hit in hits
-    ]
-    return sorted(fresh, key=lambda hit: (-hit.score, -hit.key))
+def _newer_first(hits: list[_Hit], fresh: float) -> list[Ranked]:
+    """The hits in their order, but of those that match alike the newer first, by how much being new counts.
+
+    So many are put in order at a time: whoever wants more of them gets the same first.
+    """
+    ranked: list[Ranked] = []
+    most = inf
+    for start in range(0, len(hits), _TOGETHER):
+        aged = sorted(_aged(hits[start : start + _TOGETHER], fresh), reverse=True)
+        ranked += [Ranked(key, min(score, most)) for score, _, key in aged]
+        most = ranked[-1].score
+    return ranked
+
+
+def _aged(hits: list[_Hit], fresh: float) -> Iterator[tuple[float, int, int]]:
+    """Hits with what they count for being new, when they were said, and their keys; the newest one is new."""
+    newest = max(hit.at for hit in hits)
+    for key, score, at in hits:
+        new = fresh * 0.5 ** ((newest - at) / _HALF_AS_FRESH) if at else 0
+        yield score * (1 + new), at, key
 
 
 def _followed_by(first: list[Ranked], others: list[Ranked]) -> list[Ranked]:

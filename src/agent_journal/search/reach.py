@@ -48,14 +48,17 @@ def first(weeks: Sequence[Week]) -> list[Week]:
 
 
 def enough(wanted: int, *, is_exact: bool) -> int:
-    """How many hits are enough for somebody who wants so many: what was asked for in quotes, all have."""
-    return wanted if is_exact else max(wanted, _AMONG)
+    """Among how many hits the best are sought for somebody who wants so many: in quotes, all are good."""
+    return min(wanted, _AMONG) if is_exact else _AMONG
 
 
 def further(before: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week]) -> list[Week]:
-    """The weeks that may have the hits that are needed if some had so many; none for all."""
+    """The weeks that may have the hits that are needed if some had so many; none for all.
+
+    If they had enough, but more are wanted, it is twice as many.
+    """
     seen = sum(week.entries for week in before)
-    return _newest(weeks, min(seen * _FURTHER, seen * 2 * needed // max(hits, 1)))
+    return _newest(weeks, min(seen * _FURTHER, seen * 2 * max(needed, hits) // max(hits, 1)))
 
 
 def _newest(weeks: Sequence[Week], entries: int) -> list[Week]:
