@@ -422,6 +422,14 @@ def test_what_is_everywhere_is_ranked_among_the_newest(years: Index) -> None:
     assert all(hit.key > 2 * 280 for hit in ranking.entries)
 
 
+def test_it_is_not_told_of_what_is_older_than_what_was_asked_for(years: Index) -> None:
+    ranking = years.search(parse("word", Filters(since=290 * WEEK)), limit=10)
+    older = years.search(parse("word", Filters(since=270 * WEEK)), limit=10)
+
+    assert (10, None) == (len(ranking.entries), ranking.since)
+    assert 281 * WEEK == older.since
+
+
 def test_a_pasted_line_is_found_however_old_it_is(years: Index) -> None:
     """The newest have enough of its words: those that are everywhere."""
     everywhere = "one of the many words that nobody can do without"

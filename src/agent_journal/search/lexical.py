@@ -203,7 +203,7 @@ class Index(Closing):
         page = list(hits.values())[offset:end]
         if not sought.is_scored:  # nothing that was left out would stand before these
             return Ranking(_newer_first(page, 0)), newest_first
-        since = reach.beginning_of(weeks[-1].name) if weeks else None
+        since = reach.since(weeks, query.filters.since)
         return Ranking(_newer_first(page, _FRESH), since), newest_first
 
     def rank(self, query: Query, limit: int) -> Ranking:

@@ -32,11 +32,6 @@ def week_of(at: int) -> str:
     return f"{at // _SECONDS:08}"
 
 
-def beginning_of(week: str) -> int:
-    """The first moment of a week, in seconds since 1970."""
-    return int(week) * _SECONDS
-
-
 def is_easy(entries: int) -> bool:
     """Whether it takes no time to go through so many entries."""
     return entries <= _EASY
@@ -59,6 +54,14 @@ def further(before: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week
     """
     seen = sum(week.entries for week in before)
     return _newest(weeks, min(seen * _FURTHER, seen * 2 * max(needed, hits) // max(hits, 1)))
+
+
+def since(weeks: Sequence[Week], wanted: int | None) -> int | None:
+    """Since when the weeks are, in seconds since 1970; None if they are all, or all that is wanted."""
+    if not weeks:
+        return None
+    beginning = int(weeks[-1].name) * _SECONDS
+    return beginning if wanted is None or wanted < beginning else None
 
 
 def _newest(weeks: Sequence[Week], entries: int) -> list[Week]:
