@@ -60,6 +60,8 @@ def test_words_are_marked(query: str, expected: str) -> None:
         ("елка", "[Ёлка] и [елка], ёлки"),
         ("κειμενο λογος", "το [κείμενο], ο [ΛΌΓΟΣ] και ο [λόγος]"),
         ("Ἑλλάς", "[Ελλας]"),
+        ("diyarbakir igdir", "[DİYARBAKIR], [Iğdır]"),
+        ("हिन्दी", "यह [हिन्दी] है"),
         ("std::vector", "a [std::vector]<int>"),
         ("東京駅", "私は[東京]大学に行きました"),
         ("aether", "the [Æther], [Aether]"),
@@ -71,6 +73,13 @@ def test_words_are_marked(query: str, expected: str) -> None:
 def test_what_is_written_otherwise_is_marked(query: str, expected: str) -> None:
     text = expected.replace("[", "").replace("]", "")
     assert expected == marked(query, text)
+
+
+def test_what_is_coloured_is_marked() -> None:
+    text = "\x1b[1;31merror\x1b[0m: \x1b[2Kno errors"
+    snippet = Marker(parse("error")).snippet([("output", text)])[1]
+
+    assert (text, [(7, 12)]) == (snippet.text, snippet.marks)
 
 
 def test_the_window_has_most_of_the_words() -> None:

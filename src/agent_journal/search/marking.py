@@ -12,7 +12,15 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
-from agent_journal.search.words import FEW, bare, humps_of, is_paired, odd_letters, without_line
+from agent_journal.search.words import (
+    FEW,
+    humps_of,
+    in_index,
+    is_paired,
+    odd_letters,
+    without_colours,
+    without_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,10 +34,6 @@ _WIDTH = 240  # characters of a snippet
 _MOST_PIECES = 3  # that it is made of
 _MOST_PLACES = 2_000  # from which a piece may begin
 _WORD = re.compile(r"[^\W_]+")
-# Letters that are no letter with an accent.
-_LIGATURES = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"}
-)
 
 
 class Folded(NamedTuple):
@@ -74,11 +78,11 @@ class _Folds(dict[str, str]):
     """Each letter as the index has it, made when it is first met."""
 
     def __missing__(self, letter: str) -> str:
-        lower = bare(letter.lower()).translate(_LIGATURES)
-        plain = "".join(
-            each for each in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(each)
-        )
-        self[letter] = known = plain if plain.isascii() else lower
+        if letter.isalnum():
+            known = in_index(letter).lower()
+        else:
+            known = "" if unicodedata.combining(letter) else letter
+        self[letter] = known
         return known
 
 
@@ -102,6 +106,12 @@ def folded(text: str) -> Folded:
     return Folded(whole, [*places, len(text)])
 
 
+def _read(text: str) -> tuple[str, Folded]:
+    """As much of a text as is looked at, and the same as its words are compared."""
+    plain = without_colours(text[:_LONGEST])
+    return plain, folded(plain)
+
+
 class Marker:
     """Finds what a query wants in texts."""
 
@@ -113,7 +123,7 @@ class Marker:
 
     def groups_in(self, text: str, field: str, *, anywhere: bool) -> set[int]:
         """The groups of which a field's text has a term; those that may stand anywhere only if asked for."""
-        known = folded(text[:_LONGEST])
+        text, known = _read(text)
         return {
             number
             for number, patterns in enumerate(self._groups)
@@ -125,14 +135,14 @@ class Marker:
         """Whether a field's text has something that must not be there."""
         if not self._unwanted:
             return False
-        known = folded(text[:_LONGEST])
+        text, known = _read(text)
         return any(
             pattern.is_in(text, known) for pattern in self._unwanted if field in (pattern.fields or {field})
         )
 
     def places(self, text: str) -> list[Place]:
         """Where everything that is sought stands, in the order of the text."""
-        known = folded(text[:_LONGEST])
+        text, known = _read(text)
         found: list[Place] = []
         for number, patterns in enumerate(self._groups):
             these = _some(text, known, number, patterns)

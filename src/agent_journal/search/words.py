@@ -1,12 +1,13 @@
 """What of a text goes into the index: its words, in lower case and without accents, between blanks.
 
 Words are what letters and digits make between anything else, so `parse_http_header`, `src/http/header.py` and
-`http.header` are found by their parts already. Three things are not, and are prepared here:
+`http.header` are found by their parts already. Four things are not, and are prepared here:
 
 * `parseHttpHeader` is one word: its humps are told as words of their own, behind the text.
 * Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no gaps between words: their characters are
   told in pairs, in place.
 * Base64 and the like have words that nobody looks for: only the head of such a run is kept.
+* What colours a terminal ends with a letter that touches the next word: it is taken for blanks.
 
 Texts come by the hundred megabytes: all is done by a few passes of C over a text, Python sees what is odd.
 """
@@ -62,6 +63,7 @@ _BLOBS = re.compile(
     rf"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/]{{{_WRAPPED},}}+){{3,}}+"
     r"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/=]++)?"
 )
+_COLOURS = re.compile("\x1b\\[[0-?]*+[ -/]*+[@-~]")
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
 _TOO_LONG = re.compile(rf"[A-Za-z0-9]{{{_LONGEST_WORD + 1},}}+")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
@@ -81,6 +83,7 @@ _NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0
 
 def prepared(text: str) -> list[str]:
     """The words of a text with blanks between them, and behind it the humps of names in it, if any."""
+    text = without_colours(text)
     raw = text.encode("utf-8", "replace")
     if not text.isascii():
         text = _folded(raw)
@@ -95,6 +98,11 @@ def prepared(text: str) -> list[str]:
         raw = _in_ascii(text).encode()
     words = raw.translate(_WORD_CLASS).decode()
     return [words, humps] if humps else [words]
+
+
+def without_colours(text: str) -> str:
+    """A text with as many blanks instead of what colours a terminal."""
+    return _COLOURS.sub(lambda found: " " * len(found[0]), text) if "\x1b[" in text else text
 
 
 def cut(text: str) -> list[str]:
@@ -119,8 +127,9 @@ class _Characters(dict[int, str]):
     def __missing__(self, number: int) -> str:
         character = chr(number)
         if not character.isascii() and not is_paired(character):
-            # Between two letters it shows whether it belongs to a word.
-            character = bare(" ".join(_analyze()(f"x{character}x"))[1:-1])
+            # Between two letters it shows whether it belongs to a word. In lower case the dot of a Turkish İ
+            # is an accent of its own.
+            character = _bare(" ".join(_analyze()(f"x{character}x"))[1:-1].replace("\u0307", ""))
         self[number] = character
         return character
 
@@ -128,7 +137,12 @@ class _Characters(dict[int, str]):
 _KNOWN_CHARACTERS = _Characters()
 
 
-def bare(letter: str) -> str:
+def in_index(character: str) -> str:
+    """What the index takes a character for: a letter or two, or a blank."""
+    return _KNOWN_CHARACTERS[ord(character)]
+
+
+def _bare(letter: str) -> str:
     """A lower-case letter of Greek or Cyrillic without what people leave out: accents, the form at an end.
 
     A short и is no и with an accent.
