@@ -155,6 +155,12 @@ def test_copies_are_folded(search: Callable[..., Answer]) -> None:
         ("in:title water", {"tides"}),
         ("in:output harbour", {"tides"}),
         ("in:call harbour", set()),
+        ("-in:title,output water", set()),
+        ("-in:output harbour -ships", {"tides"}),
+        ("-in:text harbour", {"tides"}),
+        ("-in:text -in:tool harbour", set()),
+        ("in:title,output harbour -in:title", {"tides"}),
+        ("in:output harbour -table", {"tides"}),
         ("file:tides/table.py", {"tides"}),
         ("tides/table.py:12", {"tides"}),
         ("since:2026-03-01T10:06:00Z harbour", {"ships"}),
@@ -398,6 +404,18 @@ def test_without_an_index_rows_are_looked_through(
         healed = journal.search("harbour -ships", mode="lexical")
     assert not healed.problem
     assert {"tides"} == {id_ for id_, _ in found(healed)}
+
+
+def test_with_and_without_an_index_unwanted_words_count_where_words_do(
+    config: Config, tmp_path: Path
+) -> None:
+    words_and_call = did("m1", 1, {"type": "text", "text": "harbour"}, call("Bash", "shell", "ls moon"))
+    keep(config, tmp_path, chat("both", words_and_call))
+    queries = {"harbour -moon": 0, "-in:tool harbour -moon": 1, "-in:tool harbour": 1, "in:call harbour": 0}
+    with Journal(config) as journal:
+        assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
+        delete(words(config))
+        assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
 
 
 def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> None:

@@ -131,13 +131,15 @@ class Marker:
             if (field in pattern.fields or (anywhere and not pattern.fields)) and pattern.is_in(text, known)
         }
 
-    def is_unwanted(self, text: str, field: str) -> bool:
-        """Whether a field's text has something that must not be there."""
+    def is_unwanted(self, text: str, field: str, *, anywhere: bool) -> bool:
+        """Whether a field's text has what must not be there; what may be nowhere counts only if asked for."""
         if not self._unwanted:
             return False
         text, known = _read(text)
         return any(
-            pattern.is_in(text, known) for pattern in self._unwanted if field in (pattern.fields or {field})
+            pattern.is_in(text, known)
+            for pattern in self._unwanted
+            if field in pattern.fields or (anywhere and not pattern.fields)
         )
 
     def places(self, text: str) -> list[Place]:

@@ -197,8 +197,11 @@ class _Reading:
     def query(self, filters: Filters) -> Query:
         """What was taken, and what else is settled."""
         wanted = tuple(self._wanted)
-        settled = filters + self._filters
-        return Query(wanted, tuple(self._unwanted), settled, _enough(len(wanted)), self._excluded)
+        settled, excluded = filters + self._filters, self._excluded
+        if excluded.fields:
+            settled = settled._replace(fields=_without(settled.fields, excluded.fields))
+            excluded = excluded._replace(fields=())
+        return Query(wanted, tuple(self._unwanted), settled, _enough(len(wanted)), excluded)
 
     def _put(self, term: Term, *, minus: bool) -> None:
         if minus:
@@ -235,6 +238,12 @@ def _values(value: str) -> tuple[str, ...]:
 def _fields(value: str, _now: float | None) -> Filters | None:
     fields = _values(value.lower())
     return Filters(fields=fields) if fields and set(fields) <= set(FIELDS) else None
+
+
+def _without(fields: Iterable[str], excluded: Iterable[str]) -> tuple[str, ...]:
+    """Where words are looked for if some fields do not count, each of the others by its own name."""
+    left = set(index_fields(fields) or index_fields(FIELDS)) - set(index_fields(excluded))
+    return tuple(name for name, (field, *others) in FIELDS.items() if field in left and not others)
 
 
 def _roles(value: str, _now: float | None) -> Filters | None:

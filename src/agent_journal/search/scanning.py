@@ -65,10 +65,11 @@ class _Look:
             text = getattr(entry, field)
             if not text:
                 continue
-            if self._marker.is_unwanted(text, field):
+            anywhere = field in self._fields
+            if self._marker.is_unwanted(text, field, anywhere=anywhere):
                 return None
             worth = WEIGHTS[field] / (1 + log(1 + len(text) / _USUAL))
-            for group in self._marker.groups_in(text, field, anywhere=field in self._fields):
+            for group in self._marker.groups_in(text, field, anywhere=anywhere):
                 best[group] = max(best.get(group, 0), worth)
         if len(best) < self._needed:
             return None
