@@ -158,6 +158,17 @@ def test_what_is_not_to_be_searched_is_not_found(person: Person, key: str, gone:
     assert {word for word in (SAID, THOUGHT, RAN) if person.finds(word)} == {SAID, THOUGHT, RAN} - {gone}
 
 
+@pytest.mark.parametrize(("key", "gone"), [("thinking", THOUGHT), ("tool_output", RAN)])
+def test_what_is_to_be_searched_may_be_settled_later(person: Person, key: str, gone: str) -> None:
+    """Rows are looked through until the index has other texts; a sync or a search makes it again."""
+    person.sync()
+    for value, is_found in (("false", False), ("true", True)):
+        person.settle(f'[storage.sources]\njson = "~/chats/*"\n[index]\n{key} = {value}\n')
+        assert [is_found, True] == [person.finds(gone), person.finds(SAID)]
+        person.sync()
+        assert [is_found, True] == [person.finds(gone), person.finds(SAID)]
+
+
 KEPT = {"none": [], "small": ["pics/cup.png"], "all": ["pics/cup.png", "pics/pot.png"]}
 
 

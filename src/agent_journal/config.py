@@ -84,6 +84,12 @@ class Index(Struct, frozen=True, kw_only=True):
     """Whether the output of tools can be searched."""
     vector: Vector = Vector()
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The texts of entries that are not searched, as entries call them."""
+        asked = {"thinking": self.thinking, "output": self.tool_output}
+        return tuple(text for text, is_searched in asked.items() if not is_searched)
+
 
 class Search(Struct, frozen=True, kw_only=True):
     """How searching behaves if nothing else is asked for."""

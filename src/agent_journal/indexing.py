@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from agent_journal.errors import IndexDamaged
 from agent_journal.search import folder as index_folder
-from agent_journal.search.folder import LAYOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -110,7 +109,8 @@ class Indexer:
         """Whether the index has everything; told without opening it, which takes longer than all the rest."""
         if not last:
             return True
-        return self._archive.store.index_upto() == last and index_folder.layout(self._folder) == LAYOUT
+        is_made_so = index_folder.is_made_so(self._folder, self._config.index.left_out)
+        return is_made_so and self._archive.store.index_upto() == last
 
     def _opened(self) -> Index:
         """The index, with all that the rows have when it is opened."""
@@ -119,12 +119,12 @@ class Indexer:
         from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
 
         folder, journal = self._folder, self._archive.store.journal_id
-        budget = self._config.index.lucene_ram_buffer_mb
+        budget, left_out = self._config.index.lucene_ram_buffer_mb, self._config.index.left_out
         try:
-            index = Index.open(folder, journal=journal, budget_mb=budget)
+            index = Index.open(folder, journal=journal, left_out=left_out, budget_mb=budget)
         except IndexDamaged:
             index_folder.discard(folder)
-            index = Index.open(folder, journal=journal, budget_mb=budget)
+            index = Index.open(folder, journal=journal, left_out=left_out, budget_mb=budget)
         self._index, self._given = index, index.upto
         last = self._archive.store.last_key()
         index.add(self._counted(self._wanted(self._archive.store.indexed_since(index.upto))))
@@ -143,15 +143,9 @@ class Indexer:
 
     def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
         """What the index is to know of entries: rows and index have the same fields for it."""
-        thinking, output = self._config.index.thinking, self._config.index.tool_output
-        if thinking and output:
-            yield from cast("Iterable[Entry]", entries)
-            return
-        for entry in entries:
-            less = entry._replace(
-                thinking=entry.thinking if thinking else "", output=entry.output if output else ""
-            )
-            yield cast("Any", less)
+        from agent_journal.search.entry import without  # noqa: PLC0415 (who opens the index imports it)
+
+        return without(cast("Iterable[Entry]", entries), self._config.index.left_out)
 
 
 def rebuild(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
@@ -172,14 +166,12 @@ class IndexFit(NamedTuple):
 
 def fit(kept: Archive, config: Config) -> IndexFit:
     """How rows and index fit together."""
-    from agent_journal.search.lexical import Index  # noqa: PLC0415
-
     folder = config.storage.index_path
     last = kept.store.last_key()
     if not index_folder.is_there(folder):
         return IndexFit([], "there is no index yet; 'aj sync' makes it" if last else "")
     try:
-        index = Index.open(folder, journal=kept.store.journal_id, make=False)
+        index = _index(kept, config)
         problems = index.check()
         count = index.count
     except IndexDamaged as error:
@@ -195,11 +187,16 @@ def fit(kept: Archive, config: Config) -> IndexFit:
 
 def state(kept: Archive, config: Config) -> dict[str, Any]:
     """How many entries the index has, whether that is all, and what is wrong with it."""
-    from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
-
     last = kept.store.last_key()
     try:
-        index = Index.open(config.storage.index_path, journal=kept.store.journal_id, make=False)
+        index = _index(kept, config)
     except IndexDamaged as error:
         return {"entries": 0, "whole": not last, "problem": str(error) if last else ""}
     return {"entries": index.count, "whole": index.upto >= last, "problem": ""}
+
+
+def _index(kept: Archive, config: Config) -> Index:
+    from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
+
+    folder, journal = config.storage.index_path, kept.store.journal_id
+    return Index.open(folder, journal=journal, left_out=config.index.left_out, make=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Found, Listed, Placed
     from agent_journal.config import Config
+    from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Filters, Query
@@ -159,17 +160,20 @@ class Searching(Closing):
         return self._meaning.ranker(words, with_words=mode == "hybrid")
 
     def _scan(self, beyond: int) -> Scan:
-        from agent_journal.search.scanning import Scan  # noqa: PLC0415 (seldom)
+        from agent_journal.search.entry import without  # noqa: PLC0415 (seldom)
+        from agent_journal.search.scanning import Scan  # noqa: PLC0415
 
-        newest = self._archive.store.indexed_newest
-        return Scan(lambda: cast("Any", newest(beyond)))  # rows and index have the same fields for it
+        newest, left_out = self._archive.store.indexed_newest, self._config.index.left_out
+        # Rows and index have the same fields for it.
+        return Scan(lambda: without(cast("Iterable[Entry]", newest(beyond)), left_out))
 
     def _words(self) -> Index:
         if self._index is None:
             from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
 
             folder, journal = self._config.storage.index_path, self._archive.store.journal_id
-            self._index = Index.open(folder, journal=journal, make=False)
+            left_out = self._config.index.left_out
+            self._index = Index.open(folder, journal=journal, left_out=left_out, make=False)
         return self._index
 
     def _forget_index(self) -> None:

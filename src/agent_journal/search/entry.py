@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.search import reach
 from agent_journal.search.query import FACTS, fact
 from agent_journal.search.words import prepared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import tantivy
 
 TEXTS = ("text", "thinking", "tool", "output", "title")
@@ -40,6 +42,12 @@ class Entry(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """What its words are in."""
         return self.text, self.thinking, self.tool, self.output, self.title
+
+
+def without(entries: Iterable[Entry], texts: Iterable[str]) -> Iterator[Entry]:
+    """The entries without some of their texts."""
+    nothing: dict[str, Any] = dict.fromkeys(texts, "")
+    return (entry._replace(**nothing) for entry in entries) if nothing else iter(entries)
 
 
 def schema() -> tantivy.Schema:

@@ -32,13 +32,16 @@ class About(NamedTuple):
     journal: str
     reach: int = 0
     """No key in it is higher, but for entries that it does not count yet."""
+    left_out: tuple[str, ...] = ()
+    """Texts of entries that it was not given."""
 
 
 def about(folder: Path) -> About:
     """What the index in a folder says about itself."""
     try:
         said = msgspec.json.decode((folder / ABOUT).read_bytes())
-        return About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
+        known = About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
+        return known._replace(left_out=tuple(map(str, said.get("left_out", ()))))
     except FileNotFoundError:
         reason = "it is none of ours" if folder.exists() else "there is none"
         raise IndexDamaged(str(folder), reason) from None
@@ -59,12 +62,13 @@ def reach(folder: Path) -> int:
         return 0
 
 
-def layout(folder: Path) -> int:
-    """The number of the layout of an index; 0 if there is none that says so."""
+def is_made_so(folder: Path, left_out: tuple[str, ...]) -> bool:
+    """Whether there is an index of this layout that was given all texts but some."""
     try:
-        return about(folder).layout
+        said = about(folder)
     except IndexDamaged:
-        return 0
+        return False
+    return (said.layout, said.left_out) == (LAYOUT, left_out)
 
 
 def is_there(folder: Path) -> bool:

@@ -63,11 +63,10 @@ class Index(Closing):
     Many may read it. The first that changes something is its writer, until it is closed.
     """
 
-    def __init__(
-        self, folder: Path, index: tantivy.Index, journal: str, *, budget: int, threads: int
-    ) -> None:
+    def __init__(self, folder: Path, index: tantivy.Index, said: About, *, budget: int, threads: int) -> None:
         self.folder = folder
-        self.journal = journal
+        self.journal = said.journal
+        self._said = said
         self._index = index
         self._budget = budget
         self._threads = threads
@@ -81,28 +80,38 @@ class Index(Closing):
 
     @classmethod
     def open(
-        cls, folder: Path, *, journal: str = "", budget_mb: int = 64, threads: int = 1, make: bool = True
+        cls,
+        folder: Path,
+        *,
+        journal: str = "",
+        left_out: tuple[str, ...] = (),
+        budget_mb: int = 64,
+        threads: int = 1,
+        make: bool = True,
     ) -> Self:
         """The index in a folder, made if there is none (unless told otherwise).
 
-        `journal` is the id of the journal that it belongs to; `""` takes any. `budget_mb` is the memory that
+        `journal` is the id of the journal that it belongs to; `""` takes any. `left_out` are the texts of
+        entries that it is not given. `budget_mb` is the memory that
         is filled before something is written, `threads` how many share it: more make more parts, but a first
         index in less time. Raises IndexDamaged if what is there is of no use: `discard` it and start again.
         """
         if make and _is_free(folder):
-            _make(folder, journal)
+            _make(folder, About(LAYOUT, journal, left_out=left_out))
         found = about(folder)
         if found.layout != LAYOUT:
             raise IndexDamaged(str(folder), "another version made it")
         if journal and found.journal != journal:
             raise IndexDamaged(str(folder), "it belongs to another journal")
+        if found.left_out != left_out:
+            raise IndexDamaged(str(folder), "it was made while other texts were to be searched")
         import tantivy  # noqa: PLC0415 (costs more than many a command)
 
         with faults.reading(folder):
             lent = None if os.access(folder, os.W_OK) else _lent(folder)
             index = tantivy.Index.open(lent.name if lent else str(folder))
             index.config_reader("manual")
-            opened = cls(folder, index, found.journal, budget=budget_mb << 20, threads=threads)
+            opened = cls(folder, index, found, budget=budget_mb << 20, threads=threads)
             opened._lent = lent
             return opened
 
@@ -147,7 +156,7 @@ class Index(Closing):
     def commit(self, upto: int) -> None:
         """Make all that was added and removed durable and visible; the index now has all up to a key."""
         with self._writing() as writer:
-            say(self.folder, About(LAYOUT, self.journal, upto))
+            say(self.folder, self._said._replace(reach=upto))
             _set_mark(writer, self.upto, upto)
             writer.commit()
             self._ahead = _Ahead()
@@ -450,7 +459,7 @@ def _is_free(folder: Path) -> bool:
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
-def _make(folder: Path, journal: str) -> None:
+def _make(folder: Path, said: About) -> None:
     """A new, empty index, which takes its name when it is whole."""
     import tantivy  # noqa: PLC0415
 
@@ -464,7 +473,7 @@ def _make(folder: Path, journal: str) -> None:
         _set_mark(writer, None, 0)
         writer.commit()
         writer.wait_merging_threads()
-        say(part, About(LAYOUT, journal))
+        say(part, said)
         for path in part.iterdir():
             path.chmod(0o600)
         part.rename(folder)
