@@ -132,7 +132,7 @@ class Searching(Closing):
 
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = (query, []) if query.strict else self._words().corrected(query)
-        if not query.wanted:  # who only filters means nothing
+        if not query.wanted or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
         ranker = self._ranker(mode)
         behind = self._behind()

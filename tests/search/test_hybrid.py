@@ -85,6 +85,16 @@ def test_what_stands_in_quotes_must_be_there(meaning: Meaning, index: Index) -> 
     assert [2] == found(meaning.rank(query, 9))
     assert [2] == found(Hybrid(index, meaning).rank(query, 9))
     assert [] == found(Hybrid(index, meaning).rank(parse('"soup of squeals"'), 9))
+    some = Hybrid(index, meaning).rank(parse('"given back" connections soup day'), 9)
+    assert ([2], False) == (found(some), some.by_meaning)
+
+
+@pytest.mark.parametrize(("query", "keys"), [("title:soup carrots", set()), ("text:soup carrots", {4, 6})])
+def test_what_is_asked_for_in_one_place_must_be_there(
+    meaning: Meaning, index: Index, query: str, keys: set[int]
+) -> None:
+    assert keys == set(found(meaning.rank(parse(query), 9)))
+    assert keys == set(found(Hybrid(index, meaning).rank(parse(query), 9)))
 
 
 def test_a_name_never_loses_to_what_is_alike(meaning: Meaning, index: Index) -> None:

@@ -351,6 +351,16 @@ def test_without_words_the_newest_comes_first(forked: Journal, mode: Mode) -> No
     assert not answer.meaning
 
 
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_where_words_are_looked_for_only_words_are(forked: Journal, mode: Mode) -> None:
+    texts, titles = (forked.search(f"in:{place} lantern", mode=mode) for place in ("text", "title"))
+
+    assert found(forked.search("in:text lantern", mode="lexical")) == found(texts)
+    assert texts.hits
+    assert not titles.hits
+    assert not texts.meaning
+
+
 def test_it_is_said_since_when_frequent_words_were_looked_for(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,7 @@ class Hybrid:
         every = self._words.search(query, limit=depth)
         some = (
             self._words.search(query._replace(enough=half(query)), limit=depth)
-            if len(query.wanted) > 1
+            if len(query.wanted) > 1 and not query.is_exact
             else Ranking([])
         )
         near = self._meaning.rank(query, depth)
@@ -74,7 +74,7 @@ class Hybrid:
         first = [every.entries, best] if is_literal(query) else [best]
         # What has only some of the words is beside the point where others have all of them.
         told = [every] if every.entries else found
-        have_words = any(each.entries for each in (every, some, ranked))
+        have_words = query.is_exact or any(each.entries for each in (every, some, ranked))
         return ranking(in_turn(*first, *lists)[:limit], *told)._replace(by_meaning=not have_words)
 
 
@@ -89,7 +89,7 @@ def half(query: Query) -> int:
 
 
 def is_literal(query: Query) -> bool:
-    """Whether what is sought is written as it stands: in quotes, as the beginning of a word, or a name."""
+    """Whether what is sought is written as it stands: in quotes or in a place, as a beginning, or a name."""
     return query.is_exact or any(_is_name(term) for group in query.wanted for term in group)
 
 

@@ -116,7 +116,7 @@ class Matcher:
 
     def loosened(self, query: Query) -> Query | None:
         """What asks for any of the single words of a query; None if there is nothing to let go of."""
-        if query.strict or query.is_exact or any(term.field for group in query.wanted for term in group):
+        if query.strict or query.is_exact:
             return None
         words = [
             word for group in query.wanted for form in self._forms_of(group[0])[:1] for word in form.words

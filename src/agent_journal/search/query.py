@@ -109,9 +109,14 @@ class Query(NamedTuple):
         return " ".join(group[0].text for group in self.wanted)
 
     @property
+    def exact(self) -> tuple[tuple[Term, ...], ...]:
+        """The groups that must be found, whatever is alike: in quotes, or in one place."""
+        return tuple(group for group in self.wanted if any(term.quoted or term.field for term in group))
+
+    @property
     def is_exact(self) -> bool:
-        """Whether something is asked for as it stands: in quotes."""
-        return any(term.quoted for group in self.wanted for term in group)
+        """Whether something is asked for as it stands."""
+        return bool(self.exact)
 
 
 def index_fields(names: Iterable[str]) -> list[str]:

@@ -43,7 +43,7 @@ class Meaning:
         self._words = words
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that are nearest in meaning; what stands in quotes must stand in them too."""
+        """The entries that are nearest in meaning; what is asked for as it stands must stand in them too."""
         return Ranking(self._ranked(query, limit))
 
     def _ranked(self, query: Query, limit: int) -> list[Ranked]:
@@ -68,8 +68,7 @@ class Meaning:
         """The keys that a query leaves; None if they are too many to be told by name."""
         if not query.is_exact:
             return self._words.allowed(query, _FEW)
-        quoted = tuple(group for group in query.wanted if any(term.quoted for term in group))
-        found = self._words.rank(query._replace(wanted=quoted, enough=None), _FEW)
+        found = self._words.rank(query._replace(wanted=query.exact, enough=None), _FEW)
         return [each.key for each in found.entries]
 
     def _nearest(
