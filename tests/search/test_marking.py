@@ -75,6 +75,16 @@ def test_what_is_written_otherwise_is_marked(query: str, expected: str) -> None:
     assert expected == marked(query, text)
 
 
+@pytest.mark.parametrize("before", ["", "Maßstab: "])
+def test_what_is_frequent_is_marked_beside_what_is_rare(before: str) -> None:
+    """However often it stands before, and with however many other words."""
+    lines = "\n".join(f"error {number}: one two three four five" for number in range(3000))
+    text = f"{before}{lines}\nfatal error in the last module\n{lines}"
+
+    assert "fatal [error] in the last [module]" in marked("error module", text)
+    assert "in the last [module]" in marked("error one two three four five module", text)
+
+
 def test_what_is_coloured_is_marked() -> None:
     text = "\x1b[1;31merror\x1b[0m: \x1b[2Kno errors"
     snippet = Marker(parse("error")).snippet([("output", text)])[1]

@@ -7,7 +7,10 @@ humps, Chinese, Thai and the like need no gaps.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from bisect import bisect_left
+from collections import Counter
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +39,16 @@ _MOST_PLACES = 2_000  # from which a piece may begin
 _WORD = re.compile(r"[^\W_]+")
 
 
+class _Piece(NamedTuple):
+    """From where to where a piece of a text goes."""
+
+    start: int
+    end: int
+
+
+_ALL = _Piece(0, sys.maxsize)
+
+
 class Folded(NamedTuple):
     """A text without case and accents, and where its characters were; None if they are where they were."""
 
@@ -45,6 +58,12 @@ class Folded(NamedTuple):
     def place(self, at: int) -> int:
         """Where something was."""
         return at if self.places is None else self.places[at]
+
+    def piece(self, start: int, end: int) -> _Piece:
+        """Where something is that was from one place to another."""
+        if self.places is None:
+            return _Piece(max(0, start), end)
+        return _Piece(bisect_left(self.places, start), bisect_left(self.places, end))
 
     def is_inside(self, at: int) -> bool:
         """Whether it is between two letters that were one."""
@@ -57,13 +76,6 @@ class Place(NamedTuple):
     start: int
     end: int
     group: int
-
-
-class _Piece(NamedTuple):
-    """From where to where a piece of a text goes."""
-
-    start: int
-    end: int
 
 
 class Snippet(NamedTuple):
@@ -143,13 +155,33 @@ class Marker:
         )
 
     def places(self, text: str) -> list[Place]:
-        """Where everything that is sought stands, in the order of the text."""
+        """Where everything that is sought stands, in the order of the text.
+
+        Of what is frequent that is where it stands first, and around the rest.
+        """
         text, known = _read(text)
+        rare: list[Place] = []
         found: list[Place] = []
-        for number, patterns in enumerate(self._groups):
-            these = _some(text, known, number, patterns)
-            found += these or _some(text, known, number, self._loose[number])
-        return _apart(sorted(found))
+        frequent: list[tuple[int, list[_Pattern]]] = []
+        for number in range(self.count):
+            patterns, these = self._first(number, text, known)
+            if len(these) < _MOST:
+                rare += these
+            else:
+                frequent.append((number, patterns))
+                found += these
+        for number, patterns in frequent:
+            for place in rare[:_MOST]:
+                piece = known.piece(place.start - _WIDTH, place.end + _WIDTH)
+                found += _some(text, known, number, patterns, piece)
+        return _apart(sorted({*rare, *found}))
+
+    def _first(self, number: int, text: str, known: Folded) -> tuple[list[_Pattern], list[Place]]:
+        """Where a group stands first, in a row or else word by word, and what finds it so."""
+        patterns = self._groups[number]
+        if found := _some(text, known, number, patterns):
+            return patterns, found
+        return self._loose[number], _some(text, known, number, self._loose[number])
 
     def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
         """The piece of the first text that has most of what is sought in one place, and the text's name."""
@@ -175,8 +207,8 @@ class _Pattern(NamedTuple):
     def is_in(self, text: str, known: Folded) -> bool:
         return next(self.places(text, known, 0), None) is not None
 
-    def places(self, text: str, known: Folded, group: int) -> Iterator[Place]:
-        for found in self.expression.finditer(known.text):
+    def places(self, text: str, known: Folded, group: int, piece: _Piece = _ALL) -> Iterator[Place]:
+        for found in self.expression.finditer(known.text, *piece):
             is_part = known.is_inside(found.end())
             if known.is_inside(found.start()) or (is_part and not self.prefix):
                 continue
@@ -185,10 +217,12 @@ class _Pattern(NamedTuple):
                 yield Place(start, _with_signs(text, end), group)
 
 
-def _some(text: str, known: Folded, group: int, patterns: Sequence[_Pattern]) -> list[Place]:
+def _some(
+    text: str, known: Folded, group: int, patterns: Sequence[_Pattern], piece: _Piece = _ALL
+) -> list[Place]:
     found: list[Place] = []
     for pattern in patterns:
-        for place in pattern.places(text, known, group):
+        for place in pattern.places(text, known, group, piece):
             found.append(place)
             if len(found) >= _MOST:
                 return found
@@ -288,15 +322,23 @@ def _telling(text: str, places: list[Place], every: set[int], count: int) -> tup
 def _fullest(text: str, places: list[Place], wanted: set[int], width: int) -> tuple[_Piece, set[int]]:
     """The piece with most of what is wanted, and what that is."""
     best, best_key, best_groups = _Piece(0, 0), (0, 0), wanted
-    for first, place in enumerate(places[:_MOST_PLACES]):
-        if place.group not in wanted:
-            continue
+    for first in _starts(places, wanted):
+        place = places[first]
         piece = _window(text, place.start, width)
         within = _from(places, first, piece.end)
         groups = {place.group, *(each.group for each in within)} & wanted
         if (len(groups), len(within)) > best_key:
             best, best_key, best_groups = piece, (len(groups), len(within)), groups
     return best, best_groups
+
+
+def _starts(places: list[Place], wanted: set[int]) -> list[int]:
+    """From which places a piece may begin; where there are many, from those of what is rare."""
+    starts = [number for number, place in enumerate(places) if place.group in wanted]
+    if len(starts) > _MOST_PLACES:
+        counts = Counter(place.group for place in places)
+        starts.sort(key=lambda number: counts[places[number].group])
+    return starts[:_MOST_PLACES]
 
 
 def _from(places: list[Place], first: int, end: int) -> list[Place]:
