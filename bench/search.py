@@ -30,11 +30,13 @@ from agent_journal.archive import open_to_read
 from agent_journal.journal import Journal
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
+from agent_journal.searching import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.search.entry import Entry
+    from agent_journal.search.ranking import Ranking
 
 LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
 GROWTH, TIMES = 2.0, 10
@@ -151,6 +153,12 @@ def grown(folder: Path, home: Path) -> Index:
     return Index.open(folder, make=False)
 
 
+def ranked_by(index: Index, text: str) -> Ranking:
+    """What a search ranks to fill a page."""
+    query = parse(text)
+    return index.rank(query, window_of(query))
+
+
 def in_process(home: Path, work: Path, times: int, ten: Path | None) -> Iterator[str]:
     """Each kind of query: ranking, a whole answer, FTS5, and an index that is smaller or larger."""
     config = configs.load(home, {})
@@ -168,11 +176,11 @@ def in_process(home: Path, work: Path, times: int, ten: Path | None) -> Iterator
     sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
     with Journal(config) as journal:
         runs: list[Callable[[Sought], object]] = [
-            lambda sought: index.rank(parse(sought.text), _PAGE),
+            lambda sought: ranked_by(index, sought.text),
             lambda sought: journal.search(sought.text, _PAGE, mode="lexical"),
             lambda sought: list(table.execute(sql, (sought.fts, _PAGE))),
-            lambda sought: small.rank(parse(sought.text), _PAGE),
-            lambda sought: large.rank(parse(sought.text), _PAGE),
+            lambda sought: ranked_by(small, sought.text),
+            lambda sought: ranked_by(large, sought.text),
         ]
         for kind, limit in LIMITS.items():
             ranked, answer, beside, less, more = (

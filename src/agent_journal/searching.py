@@ -28,6 +28,7 @@ Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _WINDOW = 200  # entries that are put together by conversation at first
+_IN_QUOTES = 50  # the same if all of them have what was asked for as it stands
 _MOST = 12_800  # and at most for a page
 _EACH = 600  # and at most for each conversation that is wanted, where those are many
 
@@ -214,7 +215,7 @@ class Searching(Closing):
 
     def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking, bool]:
         """What was found, by conversation, best first, so many at least if there are; whether it is all."""
-        window, most = _WINDOW, max(_MOST, _EACH * needed)
+        window, most = window_of(query), max(_MOST, _EACH * needed)
         while True:
             found = ranker.rank(query, window)
             ranked = self._standing(found.entries, query.filters)
@@ -231,6 +232,11 @@ class Searching(Closing):
         keys = [each.key for each in ranked]
         wanted = self._archive.store.standing(keys, filters.conversations, shown=filters.shown)
         return [each._replace(key=wanted[each.key]) for each in ranked if each.key in wanted]
+
+
+def window_of(query: Query) -> int:
+    """How many entries are ranked at first for a query."""
+    return min(_IN_QUOTES, _WINDOW) if query.is_exact else _WINDOW
 
 
 class _WithNewest:
