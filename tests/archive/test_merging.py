@@ -217,6 +217,25 @@ def test_a_call_that_is_told_anew_keeps_its_answer(store: SqliteStore, words: st
         assert [(1, "2")] == list(rows)
 
 
+def test_calls_of_one_id_have_each_its_own_answer(store: SqliteStore) -> None:
+    def turn(number: int, *, is_error: bool) -> list[Message]:
+        call = ToolCall(name="ls", call_id="call_0", input={})
+        result = ToolResult(call_id="call_0", output="…", is_error=is_error)
+        return [
+            Message(id=f"{number}a", role="assistant", at=minute(2 * number), parts=[call]),
+            Message(id=f"{number}b", role="tool", at=minute(2 * number + 1), parts=[result]),
+        ]
+
+    turns = [*turn(1, is_error=True), *turn(2, is_error=False), *turn(3, is_error=True)]
+    for told in (3, 4, 5, 6):  # in parts, as they were written
+        put(store, talk("c", *turns[:told]))
+
+    rows = store._rows(
+        "SELECT is_error, id FROM tool_calls JOIN timeline ON timeline.key = answered_by ORDER BY message"
+    )
+    assert [(1, "1b"), (0, "2b"), (1, "3b")] == list(rows)
+
+
 def test_an_answer_that_arrives_later_is_growth(store: SqliteStore) -> None:
     calls = [ToolCall(name="ls", call_id="t1", input={}), ToolCall(name="cat", call_id="t2", input={})]
     answers = [ToolResult(call_id="t1", output="a.txt"), ToolResult(call_id="t2", output="hello")]

@@ -258,6 +258,6 @@ class Base:
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError) as error:
             raise DamagedArchive(str(self._path), f"the database is damaged ({error})") from error
 
-    def _many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         if rows:
             self._db.executemany(sql, rows)

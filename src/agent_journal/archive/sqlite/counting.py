@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import times
 from agent_journal.archive.sqlite.connection import AMONG, as_json
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
 
 _MOST = (1 << 63) - 1
+_Answers = dict[str, tuple[bool | None, int | None]]
+# The last call of an id, if there are several.
+_ANSWERED = (
+    "UPDATE tool_calls SET is_error = ?1, answered_by = ?2 WHERE conversation = ?3 AND (message, slot) = "
+    "(SELECT message, slot FROM tool_calls WHERE conversation = ?3 AND call_id = ?4 "
+    "ORDER BY message DESC, slot DESC LIMIT 1)"
+)
 _KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.name = j.value"
 
 
@@ -86,22 +93,26 @@ class Counting(Copies):
     def _count_calls(
         self, key: int, keys: list[tuple[int, Row]], there: Sequence[tuple[int, Row]] = ()
     ) -> None:
-        """Tool calls of entries that are new; their answers are new as well, or `there` already."""
-        answers, known = _answers(keys), _answers(there)
-        calls = []
+        """Tool calls of entries that are new; their answers are new as well, or `there` already.
+
+        Some programs call one after the other by the same id: what answers is for the last one before it.
+        """
+        known, early = _answers(there), _Answers()
+        calls: list[list[Any]] = []
+        last: dict[str, list[Any]] = {}
         for message, row in keys:
             for slot, call in enumerate(row.calls):
+                id_ = call.call_id or ""
                 if call.name is not None:
-                    id_ = call.call_id or ""
-                    answer, is_error = answers.pop(id_, known.get(id_, (None, None)))
-                    calls.append(
-                        (key, message, slot, call.call_id, call.name, call.kind, row.at, is_error, answer)
-                    )
+                    answer = early.pop(id_, known.get(id_, (None, None)))
+                    last[id_] = [key, message, slot, call.call_id, call.name, call.kind, row.at, *answer]
+                    calls.append(last[id_])
+                elif id_ in last:
+                    last[id_][-2:] = call.is_error, message
+                elif id_:
+                    early[id_] = call.is_error, message
         self._many("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", calls)
-        self._many(
-            "UPDATE tool_calls SET is_error = ?, answered_by = ? WHERE conversation = ? AND call_id = ?",
-            [(is_error, message, key, call_id) for call_id, (message, is_error) in answers.items()],
-        )
+        self._many(_ANSWERED, [(*answer, key, call_id) for call_id, answer in early.items()])
 
     def _is_counted(self, original: Original | None, conversation: Conversation) -> bool:
         """Whether what a copy used is counted with its original, and that did not come out of this one."""
@@ -168,10 +179,10 @@ class Counting(Copies):
             self._db.execute(f"INSERT INTO usage_sums {SUMS.format(those)}", (numbers,))
 
 
-def _answers(keys: Sequence[tuple[int, Row]]) -> dict[str, tuple[int | None, bool | None]]:
-    """By the id of a call: the entry that answers it, and whether it failed."""
+def _answers(keys: Sequence[tuple[int, Row]]) -> _Answers:
+    """By the id of a call: whether it failed, and the entry that answers it."""
     return {
-        call.call_id: (message, call.is_error)
+        call.call_id: (call.is_error, message)
         for message, row in keys
         for call in row.calls
         if call.name is None and call.call_id is not None
