@@ -267,24 +267,30 @@ def _row(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def _begins_word(text: str, at: int) -> bool:
-    if at == 0 or not text[at - 1].isalnum() or is_paired(text[at - 1]) or is_paired(text[at]):
+    before = at - 1
+    while before >= 0 and _is_sign(text[before]):
+        before -= 1
+    if before < 0 or not text[before].isalnum() or is_paired(text[before]) or is_paired(text[at]):
         return True
     if text[at].isupper():  # aB, 0B, or the last of ABCd
-        return not text[at - 1].isupper() or text[at + 1 : at + 2].islower()
+        return not text[before].isupper() or text[at + 1 : at + 2].islower()
     return False
 
 
 def _ends_word(text: str, at: int) -> bool:
-    if at >= len(text) or unicodedata.combining(text[at]):
-        return True
-    return not text[at].isalnum() or _begins_word(text, at)
+    end = _with_signs(text, at)
+    return end >= len(text) or not text[end].isalnum() or _begins_word(text, end)
 
 
 def _with_signs(text: str, end: int) -> int:
     """An end behind the signs that belong to the letter before it: vowels, tones, accents."""
-    while end < len(text) and not text[end].isascii() and unicodedata.category(text[end])[0] == "M":
+    while end < len(text) and _is_sign(text[end]):
         end += 1
     return end
+
+
+def _is_sign(character: str) -> bool:
+    return not character.isascii() and unicodedata.category(character)[0] == "M"
 
 
 def _apart(places: list[Place]) -> list[Place]:

@@ -76,6 +76,14 @@ _PAIRED = re.compile(
     "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
 )
+# Accents that no letter comes with, the points of Hebrew, the vowels of Arabic and what lengthens its lines,
+# and what makes pictures of signs.
+_SIGN = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u20d0-\u20f0\ufe00-\ufe0f]"
+)
+# Letters of Arabic and Persian that people, and keyboards, write for each other.
+_ALIKE = dict(zip("أإآٱىیةک", "ااااييهك", strict=True))
 _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
 # What one of them begins with in UTF-8; not many other characters begin so.
 _NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0xF0})
@@ -112,7 +120,7 @@ def cut(text: str) -> list[str]:
 
 
 def _in_ascii(text: str) -> str:
-    """A text whose other characters are what the index takes them for: a letter or two, or a blank."""
+    """A text whose other characters are what the index takes them for (`in_index`)."""
     odd = odd_letters(text)
     if len(odd) > FEW:
         return text.translate(_KNOWN_CHARACTERS)
@@ -126,7 +134,9 @@ class _Characters(dict[int, str]):
 
     def __missing__(self, number: int) -> str:
         character = chr(number)
-        if not character.isascii() and not is_paired(character):
+        if _SIGN.match(character):
+            character = ""
+        elif not (character.isascii() or is_paired(character) or _is_mark(character)):
             # Between two letters it shows whether it belongs to a word. In lower case the dot of a Turkish İ
             # is an accent of its own.
             character = _bare(" ".join(_analyze()(f"x{character}x"))[1:-1].replace("\u0307", ""))
@@ -137,16 +147,22 @@ class _Characters(dict[int, str]):
 _KNOWN_CHARACTERS = _Characters()
 
 
+def _is_mark(character: str) -> bool:
+    """Whether a character belongs to the letter before it, as what joins consonants in India does."""
+    return unicodedata.category(character)[0] == "M"
+
+
 def in_index(character: str) -> str:
-    """What the index takes a character for: a letter or two, or a blank."""
+    """What the index takes a character for: a letter or two, a blank, or nothing."""
     return _KNOWN_CHARACTERS[ord(character)]
 
 
 def _bare(letter: str) -> str:
-    """A lower-case letter of Greek or Cyrillic without what people leave out: accents, the form at an end.
+    """A lower-case letter of Greek, Cyrillic or Arabic without what people leave out.
 
-    A short и is no и with an accent.
+    That is accents, and the form at an end. A short и is no и with an accent.
     """
+    letter = _ALIKE.get(letter, letter)
     if not (_GREEK.match(letter) or letter == "ё"):
         return letter
     return unicodedata.normalize("NFD", letter)[0].replace("ς", "σ")
