@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -44,23 +45,26 @@ def command(
     """List conversations, newest first."""
     with reading() as archive:
         chosen = wanted(asked, with_children=with_children, only_missing=missing)
-        found = archive.store.conversations(chosen, sort, limit or None)
+        found = archive.store.conversations(chosen, sort, limit + 1 if limit else None)
+        rows = islice(found, limit or None)
         if as_json:
-            for each in found:
+            for each in rows:
                 show_json(each)
-            return
-        rows = list(found)
-        is_narrowed = missing or asked_for_less(asked)
-        is_cut = bool(limit) and len(rows) == limit
-        is_asked_for = is_narrowed or with_children or is_cut
-        left_out = 0 if is_asked_for else archive.store.counts().conversations - len(rows)
-    if not rows:
-        say("aj: no conversation is like that" if is_narrowed else "aj: the journal is empty")
-    show_table(out(), _COLUMNS, (_row(each) for each in rows))
+        else:
+            _show(list(rows), is_narrowed=missing or asked_for_less(asked))
+        is_cut = next(found, None) is not None
+        is_asked_for = as_json or missing or asked_for_less(asked) or with_children or is_cut
+        left_out = 0 if is_asked_for else archive.store.counts().aside
     if is_cut:
         say(f"aj: the first {limit:,}; --max 0 shows all")
     if left_out:
         say(f"aj: not listed: {left_out:,} of subagents, or twins of these; --all lists them")
+
+
+def _show(rows: list[Listed], *, is_narrowed: bool) -> None:
+    if not rows:
+        say("aj: no conversation is like that" if is_narrowed else "aj: the journal is empty")
+    show_table(out(), _COLUMNS, (_row(each) for each in rows))
 
 
 def asked_for_less(asked: dict[str, str | None]) -> bool:

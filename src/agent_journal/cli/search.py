@@ -145,7 +145,7 @@ def command(
                 _show(hit, out(), now, with_score=with_score)
         if answer.hits and not as_json and out().width is not None:
             say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
-        if answer.has_more and not as_json:
+        if answer.has_more:
             say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
     _tell(answer, as_json=as_json)
     _mend(answer, config)
