@@ -171,7 +171,7 @@ def fit(kept: Archive, config: Config) -> IndexFit:
     if not index_folder.is_there(folder):
         return IndexFit([], "there is no index yet; 'aj sync' makes it" if last else "")
     try:
-        index = _index(kept, config)
+        index = index_of(kept, config)
         problems = index.check()
         count = index.count
     except IndexDamaged as error:
@@ -189,13 +189,14 @@ def state(kept: Archive, config: Config) -> dict[str, Any]:
     """How many entries the index has, whether that is all, and what is wrong with it."""
     last = kept.store.last_key()
     try:
-        index = _index(kept, config)
+        index = index_of(kept, config)
     except IndexDamaged as error:
         return {"entries": 0, "whole": not last, "problem": str(error) if last else ""}
     return {"entries": index.count, "whole": index.upto >= last, "problem": ""}
 
 
-def _index(kept: Archive, config: Config) -> Index:
+def index_of(kept: Archive, config: Config) -> Index:
+    """The index of a journal, to be read; raises IndexDamaged if there is none that is of use."""
     from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
 
     folder, journal = config.storage.index_path, kept.store.journal_id

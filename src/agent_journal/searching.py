@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
+from agent_journal import indexing
 from agent_journal.by_meaning import ByMeaning
 from agent_journal.closing import Closing
 from agent_journal.errors import IndexDamaged
@@ -28,7 +29,6 @@ Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _WINDOW = 200  # entries that are put together by conversation at first
-_IN_QUOTES = 50  # the same if all of them have what was asked for as it stands
 _MOST = 12_800  # and at most for a page
 _EACH = 600  # and at most for each conversation that is wanted, where those are many
 
@@ -170,11 +170,7 @@ class Searching(Closing):
 
     def _words(self) -> Index:
         if self._index is None:
-            from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
-
-            folder, journal = self._config.storage.index_path, self._archive.store.journal_id
-            left_out = self._config.index.left_out
-            self._index = Index.open(folder, journal=journal, left_out=left_out, make=False)
+            self._index = indexing.index_of(self._archive, self._config)
         return self._index
 
     def _forget_index(self) -> None:
@@ -235,8 +231,8 @@ class Searching(Closing):
 
 
 def window_of(query: Query) -> int:
-    """How many entries are ranked at first for a query."""
-    return min(_IN_QUOTES, _WINDOW) if query.is_exact else _WINDOW
+    """How many entries are ranked at first for a query; fewer if all have what was asked for as it stands."""
+    return _WINDOW // 4 if query.is_exact else _WINDOW
 
 
 class _WithNewest:

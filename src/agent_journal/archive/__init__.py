@@ -64,7 +64,7 @@ def exists(home: Path) -> bool:
 
 def _insist_on_rows(home: Path) -> None:
     """Only the rows know what the vault's bytes are: where they are gone, none are begun anew in silence."""
-    if exists(home) and not (home / DATABASE).exists():
+    if not (home / DATABASE).exists() and exists(home):
         reason = (
             f"it is gone, and {VAULT} beside it is not; 'aj backup' copies can be put in its place, "
             "or move the vault away to begin anew"

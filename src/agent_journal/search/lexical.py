@@ -92,9 +92,9 @@ class Index(Closing):
         """The index in a folder, made if there is none (unless told otherwise).
 
         `journal` is the id of the journal that it belongs to; `""` takes any. `left_out` are the texts of
-        entries that it is not given. `budget_mb` is the memory that
-        is filled before something is written, `threads` how many share it: more make more parts, but a first
-        index in less time. Raises IndexDamaged if what is there is of no use: `discard` it and start again.
+        entries that it is not given. `budget_mb` is the memory that is filled before something is written,
+        `threads` how many share it: more make more parts, but a first index in less time. Raises
+        IndexDamaged if what is there is of no use: `discard` it and start again.
         """
         if make and _is_free(folder):
             _make(folder, About(LAYOUT, journal, left_out=left_out))

@@ -19,6 +19,7 @@ from agent_journal.search.words import (
     FEW,
     humps_of,
     in_index,
+    is_mark,
     is_paired,
     odd_letters,
     without_colours,
@@ -214,7 +215,7 @@ class _Pattern(NamedTuple):
                 continue
             start, end = known.place(found.start()), known.place(found.end()) + is_part
             if _begins_word(text, start) and (self.prefix or _ends_word(text, end)):
-                yield Place(start, _with_signs(text, end), group)
+                yield Place(start, _with_marks(text, end), group)
 
 
 def _some(
@@ -268,7 +269,7 @@ def _row(words: Sequence[str]) -> re.Pattern[str]:
 
 def _begins_word(text: str, at: int) -> bool:
     before = at - 1
-    while before >= 0 and _is_sign(text[before]):
+    while before >= 0 and is_mark(text[before]):
         before -= 1
     if before < 0 or not text[before].isalnum() or is_paired(text[before]) or is_paired(text[at]):
         return True
@@ -278,19 +279,15 @@ def _begins_word(text: str, at: int) -> bool:
 
 
 def _ends_word(text: str, at: int) -> bool:
-    end = _with_signs(text, at)
+    end = _with_marks(text, at)
     return end >= len(text) or not text[end].isalnum() or _begins_word(text, end)
 
 
-def _with_signs(text: str, end: int) -> int:
-    """An end behind the signs that belong to the letter before it: vowels, tones, accents."""
-    while end < len(text) and _is_sign(text[end]):
+def _with_marks(text: str, end: int) -> int:
+    """An end behind what belongs to the letter before it."""
+    while end < len(text) and is_mark(text[end]):
         end += 1
     return end
-
-
-def _is_sign(character: str) -> bool:
-    return not character.isascii() and unicodedata.category(character)[0] == "M"
 
 
 def _apart(places: list[Place]) -> list[Place]:

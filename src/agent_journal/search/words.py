@@ -76,6 +76,8 @@ _PAIRED = re.compile(
     "\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
 )
+# What one of them begins with in UTF-8; not many other characters begin so.
+_NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0xF0})
 # Accents that no letter comes with, the points of Hebrew, the vowels of Arabic and what lengthens its lines,
 # and what makes pictures of signs.
 _SIGN = re.compile(
@@ -85,8 +87,6 @@ _SIGN = re.compile(
 # Letters of Arabic and Persian that people, and keyboards, write for each other.
 _ALIKE = dict(zip("أإآٱىیةک", "ااااييهك", strict=True))
 _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
-# What one of them begins with in UTF-8; not many other characters begin so.
-_NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0xF0})
 
 
 def prepared(text: str) -> list[str]:
@@ -136,7 +136,7 @@ class _Characters(dict[int, str]):
         character = chr(number)
         if _SIGN.match(character):
             character = ""
-        elif not (character.isascii() or is_paired(character) or _is_mark(character)):
+        elif not (character.isascii() or is_paired(character) or is_mark(character)):
             # Between two letters it shows whether it belongs to a word. In lower case the dot of a Turkish İ
             # is an accent of its own.
             character = _bare(" ".join(_analyze()(f"x{character}x"))[1:-1].replace("\u0307", ""))
@@ -147,9 +147,9 @@ class _Characters(dict[int, str]):
 _KNOWN_CHARACTERS = _Characters()
 
 
-def _is_mark(character: str) -> bool:
-    """Whether a character belongs to the letter before it, as what joins consonants in India does."""
-    return unicodedata.category(character)[0] == "M"
+def is_mark(character: str) -> bool:
+    """Whether a character belongs to the letter before it: vowels, tones, accents, what joins consonants."""
+    return not character.isascii() and unicodedata.category(character)[0] == "M"
 
 
 def in_index(character: str) -> str:
