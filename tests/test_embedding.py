@@ -129,7 +129,9 @@ def test_the_newest_come_first(
     made.run()
 
     names = kept.store.found(taken)
-    order = dict.fromkeys(kept.store.listed(names[key].conversation).id for key in taken)  # type: ignore[union-attr]
+    conversations = [names[key].conversation for key in taken]
+    listed = kept.store.listed(conversations)
+    order = dict.fromkeys(listed[key].id for key in conversations)
     assert ["pool", "soup", "bike"] == list(order)
 
 
@@ -209,7 +211,7 @@ def test_what_is_forgotten_has_no_vector_in_any_file(settled: Config, kept: arch
     Embedder(kept, settled, MODEL).run()
     before = by_key(settled)
     gone = {key for conversation, keys in kept.store.newest_first(0) for key in keys
-            if kept.store.listed(conversation).id == "soup"}  # type: ignore[union-attr]  # fmt: skip
+            if kept.store.listed([conversation])[conversation].id == "soup"}  # fmt: skip
 
     journal.forget(settled, lambda opened: [opened.one("soup").key])
 

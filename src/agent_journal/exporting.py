@@ -71,8 +71,9 @@ def found(journal: Journal, query: str, wanted: Filter | None, most: int | None)
         answer = journal.search(query, limit, mode="lexical", strict=True)
         hits = answer.hits
         keys = [key for hit in hits for key in (hit.entry.conversation, *(other.key for other in hit.others))]
-        listed = {key: journal.listed(key) for key in keys if allowed is None or key in allowed}
-        chosen = {key: each for key, each in listed.items() if each is not None}
+        wanted_keys = [key for key in dict.fromkeys(keys) if allowed is None or key in allowed]
+        listed = journal.listed(wanted_keys)
+        chosen = {key: listed[key] for key in wanted_keys if key in listed}
         if not answer.has_more or (most is not None and len(chosen) >= most):
             return [*chosen.values()][:most]
         limit *= _MORE

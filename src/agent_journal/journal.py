@@ -13,7 +13,7 @@ from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError, NoSuchName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
     from agent_journal import embedding
@@ -323,9 +323,9 @@ class Journal(Closing):
         """The conversation that a person means by an id or the beginning of one, as lists have it."""
         return self._archive.one(name)
 
-    def listed(self, key: int) -> Listed | None:
-        """A conversation by its key in this journal, as lists show it."""
-        return self._archive.store.listed(key)
+    def listed(self, keys: Collection[int]) -> dict[int, Listed]:
+        """Conversations by their keys in this journal, as lists show them."""
+        return self._archive.store.listed(keys)
 
     def children(self, listed: Listed) -> list[Listed]:
         """Conversations that came out of one."""
@@ -370,14 +370,17 @@ class Journal(Closing):
         mode: Mode | None = None,
         filters: Filters | None = None,
         strict: bool = False,
+        whole: bool = False,
     ) -> Answer:
         """What is sought, by conversation, best first, each with so many messages around the best hit.
 
         A text is read as `docs/search.md` says; no text is an error. `filters` hold beside those in it.
         `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None is what the
         configuration says. With `strict` no word is taken for another that may have been meant, and none is
-        let go of if hardly anything has all of them. An index that cannot be used is no error either: the
-        newest rows are looked through then, and the answer says so (`problem`); `mend` makes it again.
+        let go of if hardly anything has all of them. With `whole` each hit has all that its message says,
+        also what was thought, given to tools and given by them; that takes longer. An index that cannot be
+        used is no error either: the newest rows are looked through then, and the answer says so (`problem`);
+        `mend` makes it again.
         """
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
         from agent_journal.searching import MODES, Page, Searching  # noqa: PLC0415
@@ -392,7 +395,8 @@ class Journal(Closing):
             raise NoSuchName("mode of search", mode, MODES)
         if self._searching is None:
             self._searching = Searching(self._archive, self._config)
-        return self._searching.answer(query, mode, Page(max(limit, 0), max(offset, 0), max(context, 0)))
+        page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)
+        return self._searching.answer(query, mode, page)
 
     def usage(
         self,

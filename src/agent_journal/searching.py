@@ -39,6 +39,8 @@ class Page(NamedTuple):
     limit: int = 20
     offset: int = 0
     context: int = 0
+    whole: bool = False
+    """Whether all that each hit says is wanted, also what was thought, given to tools and given by them."""
 
 
 class Other(NamedTuple):
@@ -186,28 +188,33 @@ class Searching(Closing):
         end = page.offset + page.limit
         groups, ranking, is_all = self._groups(query, ranker, end + 1)
         wanted = groups[page.offset : end]
-        entries = store.found([group.best.key for group in wanted])
+        entries = self._marked([group.best.key for group in wanted], query, whole=page.whole)
         copies = store.copies(entries)
-        marked = _Marked(query)
+        holders = {each.entry.conversation for each in entries.values()}
+        listed = store.listed(holders.union(*copies.values()))
         hits = []
         for group in wanted:
-            entry = entries.get(group.best.key)
-            if entry is None:  # gone since it was ranked
+            marked = entries.get(group.best.key)
+            if marked is None:  # gone since it was ranked
                 continue
-            also = [*group.copies, *filter(None, map(self._id_of, copies.get(entry.key, ())))]
+            entry, field, snippet = marked
+            also = [listed[key].id for key in copies.get(entry.key, ()) if key in listed]
+            ids = list(dict.fromkeys([*group.copies, *also]))
             before, behind = store.around(entry, page.context)
-            listed = store.listed(entry.conversation) if entry.conversation else None
-            field, snippet = marked.snippet(entry)
-            ids = list(dict.fromkeys(also))
-            score, others = group.best.score, group.others
-            hits.append(Hit(entry, listed, score, before, behind, snippet, field, others, ids))
+            conversation, score = listed.get(entry.conversation), group.best.score
+            hits.append(Hit(entry, conversation, score, before, behind, snippet, field, group.others, ids))
         by_meaning = ranking.by_meaning and bool(hits)
         has_more = len(groups) > end or not is_all
         return Answer(hits, ranking.is_whole, has_more, since=ranking.since, by_meaning=by_meaning)
 
-    def _id_of(self, conversation: int) -> str | None:
-        listed = self._archive.store.listed(conversation)
-        return listed.id if listed else None
+    def _marked(self, keys: list[int], query: Query, *, whole: bool) -> dict[int, _Marked]:
+        """Entries with their telling pieces; what was said mostly has them, and the rest is left unread."""
+        store, marking = self._archive.store, _Marking(query)
+        if whole or not marking.is_said_first:
+            return marking.all_of(store.found(keys))
+        marked = marking.all_of(store.said(keys))
+        lacking = [key for key, each in marked.items() if each.snippet.groups < marking.count]
+        return marked | marking.all_of(store.found(lacking))
 
     def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking, bool]:
         """What was found, by conversation, best first, so many at least if there are; whether it is all."""
@@ -284,7 +291,15 @@ def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group
     return list(groups.values())
 
 
-class _Marked:
+class _Marked(NamedTuple):
+    """An entry with its telling piece, and where that is from."""
+
+    entry: Found
+    field: str
+    snippet: Snippet
+
+
+class _Marking:
     """Finds the telling piece of entries."""
 
     def __init__(self, query: Query) -> None:
@@ -296,7 +311,21 @@ class _Marked:
         self._order = [*asked, *(field for field in WEIGHTS if field not in asked)]
         self._marker = Marker(query)
 
-    def snippet(self, entry: Found) -> tuple[str, Snippet]:
-        """The piece of an entry with most of what is sought, and where it is from."""
+    @property
+    def count(self) -> int:
+        """How many things are sought."""
+        return self._marker.count
+
+    @property
+    def is_said_first(self) -> bool:
+        """Whether words are sought, and nothing else of a message counts more than what was said."""
+        return self.count > 0 and self._order[0] == "text"
+
+    def all_of(self, entries: dict[int, Found]) -> dict[int, _Marked]:
+        """Entries with the pieces that have most of what is sought."""
+        return {key: self._of(entry) for key, entry in entries.items()}
+
+    def _of(self, entry: Found) -> _Marked:
         texts = entry.texts or (("text", entry.text),)
-        return self._marker.snippet(sorted(texts, key=lambda each: self._order.index(each[0])))
+        in_order = sorted(texts, key=lambda each: self._order.index(each[0]))
+        return _Marked(entry, *self._marker.snippet(in_order))

@@ -17,7 +17,7 @@ from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import Place
-from agent_journal.model import Event, Link, Memory, Message, Summary, ToolCall, ToolResult, Usage
+from agent_journal.model import Event, Link, Memory, Message, Summary, Text, ToolCall, ToolResult, Usage
 from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
 
 Opener = Callable[[], Store]
@@ -279,8 +279,7 @@ class StoreSuite:
         assert ["a"] == found(until=minute(2))
         assert ["/Work/one", "/work/two"] == sorted(store.projects())
         listed = the(store, "a")
-        assert listed == store.listed(listed.key)
-        assert store.listed(999) is None
+        assert {listed.key: listed} == store.listed([listed.key, 999])
         assert ("m-1", minute(1), minute(9), 1) == (
             listed.model, listed.started_at, listed.updated_at, listed.messages,
         )  # fmt: skip
@@ -441,6 +440,25 @@ class StoreSuite:
         assert {("1", "user", "one", 0), ("2", "assistant", "ls\n/work", 1), ("", "", "T", 0)} <= shown
         assert ("m1", "memory", "likes tea", 0) in shown
         assert {} == store.found([])
+
+    def test_what_was_said_is_there_without_the_rest(self, store: Store) -> None:
+        call = ToolCall(name="ls", input={"path": "/work"})
+        both = Message(id="2", role="assistant", parts=[Text(text="a"), call, Text(text="b")])
+        silent = Message(id="3", role="assistant", parts=[call])
+        change = put(store, talk("a", said("1", "one", minute(1)), both, silent, title="T"))
+        with store.transaction():
+            memory = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
+        keys = [each.key for each in (*change.indexed, *memory.indexed)]
+        found = store.said([*keys, 999_999])
+
+        assert set(keys) == set(found)
+        texts = {each.message: each.texts for each in found.values()}
+        assert (("text", "a\n\nb"),) == texts["2"]
+        assert () == texts["3"]
+        assert {"one", "a\n\nb", "", "T", "likes tea"} == {each.text for each in found.values()}
+        for key, whole in store.found(keys).items():
+            assert whole._replace(text="", texts=()) == found[key]._replace(text="", texts=())
+            assert dict(found[key].texts).items() <= dict(whole.texts).items()
 
     def test_what_is_around_a_hit(self, store: Store) -> None:
         messages = [said(str(number), f"text {number}", minute(number)) for number in range(6)]
@@ -744,7 +762,7 @@ class StoreSuite:
 
         assert {each.key for each in change.indexed} == set(removed) == set(store.removed())
         assert ["b"] == [each.id for each in store.conversations(ALL)]
-        assert store.listed(change.conversation) is None
+        assert {} == store.listed([change.conversation])
         assert {} == store.found(removed)
         assert store.has_forgotten()
         assert (True, False) == (store.is_forgotten("some-tool", "a"), store.is_forgotten("some-tool", "b"))

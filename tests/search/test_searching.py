@@ -195,6 +195,20 @@ def test_what_is_shown_of_a_hit(search: Callable[..., Answer]) -> None:
     assert hit.field == "title"
 
 
+def test_all_that_a_hit_says_is_there_for_whoever_wants_it(config: Config, tmp_path: Path) -> None:
+    both = did("m1", 1, {"type": "text", "text": "the oars creak"}, call("Bash", "shell", "grease oars"))
+    keep(config, tmp_path, chat("boat", both))
+    with Journal(config) as journal:
+        texts = {
+            (query, whole): journal.search(query, mode="lexical", whole=whole).hits[0].entry.text
+            for query in ("oars", "grease")
+            for whole in (False, True)
+        }
+    every = "the oars creak\n\nBash\ngrease oars"
+    assert texts[("oars", False)] == "the oars creak"
+    assert {every} == {texts["oars", True], texts["grease", False], texts["grease", True]}
+
+
 def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
     answer = search("hrabour moon")
     assert [("tides", "t2")] == found(answer)

@@ -13,6 +13,7 @@ TEXTS = [
     "the deployment of kubernetes failed",
     "a separate environment",
     "recieve is wrong",
+    "receieev",
 ]
 
 
@@ -70,3 +71,7 @@ def test_a_slip_that_others_made_finds_both(index: Index) -> None:
     keys = [each.key for each in index.rank(query, 100).entries]
     assert len(keys) == 52
     assert keys[0] == 4
+
+
+def test_what_somebody_wrote_is_no_slip_in_two_letters(index: Index) -> None:
+    assert [] == index.corrected(parse("receieev"))[1]

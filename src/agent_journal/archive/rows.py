@@ -160,7 +160,11 @@ def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
     for kind, text in _pieces(message):
         if kind in names and text:
             pieces[names[kind]].append(text)
-    return tuple((field, "\n".join(texts)) for field, texts in pieces.items() if texts)
+    return tuple(
+        (field, (bodies.BETWEEN if field == "text" else "\n").join(texts))
+        for field, texts in pieces.items()
+        if texts
+    )
 
 
 def says_all(more: Message | Event, less: Message | Event) -> bool:

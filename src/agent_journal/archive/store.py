@@ -158,6 +158,7 @@ class Found(NamedTuple):
     role: str
     at: str | None
     text: str
+    """All that it says, or what was said in words if no more was asked for."""
     position: int
     texts: tuple[tuple[str, str], ...] = ()
     """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`."""
@@ -362,8 +363,8 @@ class Store(Catalog, Protocol):
     def find(self, name: str) -> list[Listed]:
         """Conversations whose id, or `source:id`, is this, else those where it begins so."""
 
-    def listed(self, key: int) -> Listed | None:
-        """A conversation as lists show it."""
+    def listed(self, keys: Collection[int]) -> dict[int, Listed]:
+        """Conversations as lists show them; those that are no longer there are left out."""
 
     def conversations(
         self, wanted: Filter, sort: str = "updated", limit: int | None = None
@@ -415,6 +416,9 @@ class Store(Catalog, Protocol):
 
     def found(self, keys: Sequence[int]) -> dict[int, Found]:
         """The entries that a search found; those that are no longer there are left out."""
+
+    def said(self, keys: Sequence[int]) -> dict[int, Found]:
+        """The same with no more than what was said in words, which takes less time."""
 
     def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""

@@ -137,7 +137,8 @@ def command(
     with journals.Journal(config, bringing_up) as journal:
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
-        answer = journal.search(query, limit or config.search.max_results, offset, around, mode=mode)
+        most = limit or config.search.max_results
+        answer = journal.search(query, most, offset, around, mode=mode, whole=as_json)
         for hit in answer.hits:
             if as_json:
                 show_json(_as_data(hit))

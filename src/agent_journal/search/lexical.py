@@ -274,7 +274,7 @@ class Index(Closing):
         """What words there are as of the last commit."""
         searcher = self._searcher()
         if self._vocabulary is None:
-            self._vocabulary = Vocabulary(self.folder, searcher)
+            self._vocabulary = Vocabulary(self.folder, searcher, self._index.schema)
         return self._vocabulary
 
     def _hits(self, sought: Sought, limit: int) -> tuple[int, list[_Hit]]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
@@ -325,10 +324,14 @@ def _telling(text: str, places: list[Place], every: set[int], count: int) -> tup
 def _fullest(text: str, places: list[Place], wanted: set[int], width: int) -> tuple[_Piece, set[int]]:
     """The piece with most of what is wanted, and what that is."""
     best, best_key, best_groups = _Piece(0, 0), (0, 0), wanted
+    ends = [place.end for place in places]
     for first in _starts(places, wanted):
         place = places[first]
+        most = bisect_right(ends, place.start + width) - first
+        if (min(max(most, 1), len(wanted)), most) <= best_key:  # no piece that begins there has more
+            continue
         piece = _window(text, place.start, width)
-        within = _from(places, first, piece.end)
+        within = places[first : bisect_right(ends, piece.end)]
         groups = {place.group, *(each.group for each in within)} & wanted
         if (len(groups), len(within)) > best_key:
             best, best_key, best_groups = piece, (len(groups), len(within)), groups
@@ -342,11 +345,6 @@ def _starts(places: list[Place], wanted: set[int]) -> list[int]:
         counts = Counter(place.group for place in places)
         starts.sort(key=lambda number: counts[places[number].group])
     return starts[:_MOST_PLACES]
-
-
-def _from(places: list[Place], first: int, end: int) -> list[Place]:
-    """The places from one on that end before another."""
-    return [*takewhile(lambda place: place.end <= end, islice(places, first, None))]
 
 
 def _window(text: str, at: int, width: int) -> _Piece:

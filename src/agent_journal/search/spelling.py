@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal.search.query import Query, Term
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_journal.search.vocabulary import Vocabulary
 
@@ -57,18 +57,31 @@ def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction |
     count = vocabulary.entries_with(word)
     if count > _RARE:
         return None
-    meant = _meant(word, max(1, count * _MORE), vocabulary)
+    meant = _meant_beside(word, count, vocabulary) if count else _meant(word, vocabulary)
     return Correction(term.text, tuple(meant)) if meant else None
 
 
-def _meant(word: str, least: int, vocabulary: Vocabulary) -> list[str]:
-    """Words like one, in so many entries at least, the most frequent first."""
-    counted = ((vocabulary.entries_with(other), other) for other in set(_with_one_mistake(word)))
-    found = sorted(((count, other) for count, other in counted if count >= least), reverse=True)
+def _meant(word: str, vocabulary: Vocabulary) -> list[str]:
+    """Words like one that nobody wrote."""
+    found = _most_frequent(_with_one_mistake(word), 1, vocabulary)
     if not found and len(word) >= _FOR_TWO:
-        counted = ((vocabulary.entries_with(other), other) for other in _with_two_mistakes(word, vocabulary))
-        found = sorted(((count, other) for count, other in counted if count >= least), reverse=True)
-    return [other for _, other in found[:_MOST_MEANT]]
+        found = _most_frequent(_with_two_mistakes(word, vocabulary), 1, vocabulary)
+    return found
+
+
+def _meant_beside(word: str, count: int, vocabulary: Vocabulary) -> list[str]:
+    """Words that are more likely than one that somebody wrote."""
+    least = count * _MORE
+    if vocabulary.entries_with_alike(word) < least:  # to count them one by one takes longer
+        return []
+    return _most_frequent(_with_one_mistake(word), least, vocabulary)
+
+
+def _most_frequent(words: Iterable[str], least: int, vocabulary: Vocabulary) -> list[str]:
+    """Words that are in so many entries at least, the most frequent first."""
+    counted = ((vocabulary.entries_with(word), word) for word in set(words))
+    found = sorted(((count, word) for count, word in counted if count >= least), reverse=True)
+    return [word for _, word in found[:_MOST_MEANT]]
 
 
 def _with_one_mistake(word: str) -> Iterator[str]:

@@ -22,9 +22,10 @@ _MOST_VALUES = 100_000  # of a kind to filter by that are looked at
 class Vocabulary:
     """What words an index has, as of one commit."""
 
-    def __init__(self, folder: Path, searcher: tantivy.Searcher) -> None:
+    def __init__(self, folder: Path, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
         self._folder = folder
         self._searcher = searcher
+        self._schema = schema
         self.count = searcher.num_docs
 
     def frequency(self, field: str, word: str) -> int:
@@ -46,6 +47,16 @@ class Vocabulary:
         """In how many entries a word is, about."""
         with reading(self._folder):
             return sum(self._searcher.doc_freq(field, word) for field in TEXTS)
+
+    def entries_with_alike(self, word: str) -> int:
+        """In how many entries, at most, is any word that differs from one in a letter."""
+        from tantivy import Query  # noqa: PLC0415 (whoever has an index has it)
+
+        with reading(self._folder):
+            found = (
+                self._searcher.search(Query.fuzzy_term_query(self._schema, field, word), 1) for field in TEXTS
+            )
+            return sum(each.count for each in found)  # type: ignore[attr-defined] # its stub does not know it
 
     def entries_of(self, kind: str, value: str) -> int:
         """How many entries have a value that they are filtered by."""

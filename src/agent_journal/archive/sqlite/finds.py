@@ -77,11 +77,25 @@ class Finds(Indexable):
                 texts = texts_of(entry)
                 shown = "\n\n".join(text for _, text in texts)
                 found[key] = Found(key, conversation, entry.id, entry.role, entry.at, shown, position, texts)
-        left = as_json(key for key in keys if key not in found)
-        return found if left == _NOTHING else found | self._found_beside(left)
+        return found | self._found_beside([key for key in keys if key not in found])
 
-    def _found_beside(self, asked: str) -> dict[int, Found]:
+    def said(self, keys: Sequence[int]) -> dict[int, Found]:
+        """The same with no more than what was said in words: that is in columns, and nothing is unpacked."""
+        sql = "SELECT key, conversation, id, role, at, text, position FROM timeline"
+        rows = self._rows(f"{sql} WHERE key {AMONG} AND role IS NOT NULL", as_json(keys))
+        found = {
+            key: Found(
+                key, conversation, id_, role, at, text or "", position, (("text", text),) if text else ()
+            )
+            for key, conversation, id_, role, at, text, position in rows
+        }
+        return found | self._found_beside([key for key in keys if key not in found])
+
+    def _found_beside(self, keys: Sequence[int]) -> dict[int, Found]:
         """What was found that is no message: titles and memories."""
+        if not keys:
+            return {}
+        asked = as_json(keys)
         titles = self._rows(
             f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {AMONG}", asked
         )

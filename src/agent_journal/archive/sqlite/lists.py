@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.sqlite.finds import Finds
 from agent_journal.archive.store import Counts, Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from agent_journal.archive.store import Filter
 
@@ -74,9 +75,10 @@ class Lists(Conversations, Finds):
         )  # fmt: skip
         return [_listed(row) for row in begins]
 
-    def listed(self, key: int) -> Listed | None:
-        """A conversation as lists show it."""
-        return next((_listed(row) for row in self._rows(f"{_LISTED} WHERE c.key = ?", key)), None)
+    def listed(self, keys: Collection[int]) -> dict[int, Listed]:
+        """Conversations as lists show them; those that are no longer there are left out."""
+        rows = self._rows(f"{_LISTED} WHERE c.key {AMONG}", as_json(keys))
+        return {row[0]: _listed(row) for row in rows}
 
     def children(self, key: int) -> list[Listed]:
         """Conversations that came out of one."""
