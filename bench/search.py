@@ -2,9 +2,10 @@
 
 DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`; HOME is a journal that is
 there already. All is CPU time, tool output included, the median of queries that are drawn from the texts,
-beside FTS5 with the same texts in the same process. Growth is an index of every tenth conversation beside
-that of all; with `--grown` it is that of all beside one of ten times as many years, which is made there if it
-is not yet.
+beside FTS5 with the same texts in the same process. Growth is that of ranking in an index of every tenth
+conversation beside that of all; with `--grown` it is that of all beside one of ten times as many years, which
+is made there if it is not yet. With `--large` it is also that of whole answers in a journal that is ten times
+as large, for queries that are drawn from its own texts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -44,6 +46,7 @@ STARTS, MORE_MS = 3, 100
 _PAGE = 20
 _RARE = 10  # entries that have a rare word, at most
 _COMMON = 100  # of the words, the most frequent
+_TEXTS = 20_000  # from which queries are taken
 _ROW = 20  # words of a text that queries are taken from, at least
 _BEGINNING = 4_000  # characters of it
 _TOO_SHORT = 0.5  # ms; below, what grows is noise
@@ -79,7 +82,8 @@ def queries(index: Index, home: Path, each: int) -> dict[str, list[Sought]]:
     counted = [(word, count) for word, count in index.words() if word.isalpha()]
     rare = [word for word, count in counted if count <= _RARE and len(word) > len("rare")]
     common = [word for word, _ in counted[:_COMMON]]
-    rows = [row for row in map(row_of, entries_of(home)) if len(row) > _ROW]
+    nth = max(1, index.count // _TEXTS)
+    rows = [row for row in map(row_of, islice(entries_of(home), 0, None, nth)) if len(row) > _ROW]
 
     def in_a_row(count: int) -> list[str]:
         row = drawn.choice(rows)
@@ -194,6 +198,29 @@ def in_process(home: Path, work: Path, times: int, ten: Path | None) -> Iterator
             )
 
 
+def whole_answers(small: Path, large: Path, times: int) -> Iterator[str]:
+    """Each kind of query, from its text to a page of hits, in a journal and in a larger one."""
+    took: list[dict[str, float]] = []
+    for home in (small, large):
+        config = configs.load(home, {})
+        kinds = queries(Index.open(config.storage.index_path, make=False), home, times)
+        with Journal(config) as journal:
+            took.append(
+                {
+                    kind: median(
+                        median_ms(3, partial(journal.search, sought.text, _PAGE, mode="lexical"))
+                        for sought in each
+                    )
+                    for kind, each in kinds.items()
+                }
+            )
+    less, more = took
+    yield f"whole answers of {_PAGE}, in this journal and in {large}"
+    for kind in LIMITS:
+        told = "ok" if more[kind] <= GROWTH * less[kind] else "OVER"
+        yield f"{kind:8}{less[kind]:10.2f}{more[kind]:10.2f}{more[kind] / less[kind]:8.1f}  growth {told}"
+
+
 def _cpu_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -237,6 +264,7 @@ def main() -> None:
     given.add_argument("--corpus", type=Path)
     given.add_argument("--journal", type=Path)
     parser.add_argument("--grown", type=Path)
+    parser.add_argument("--large", type=Path, help="a journal that is ten times as large")
     parser.add_argument("--times", type=int, default=41, help="how many queries of each kind")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -244,6 +272,9 @@ def main() -> None:
         home = arguments.journal or imported(arguments.corpus, work)
         for line in in_process(home, work, arguments.times, arguments.grown):
             print(line, flush=True)
+        if arguments.large is not None:
+            for line in whole_answers(home, arguments.large, arguments.times):
+                print(line, flush=True)
         for line in from_the_shell(home, max(5, arguments.times // 4)):
             print(line, flush=True)
 
