@@ -325,13 +325,29 @@ def test_a_search_gives_vectors_to_what_came_last(settled: Config, kept: archive
     assert embedding.state(kept, settled).whole
 
 
+def test_a_search_says_how_many_have_vectors(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    place = embedding.folder(settled)
+    said = vectors.about(place)
+    assert said is not None
+    stored = vectors.Stored(place, said)
+    assert len(stored.known()) == stored.entries == 9
+    of_first = int((stored.keys == stored.keys[0]).sum())
+    vectors.say(place, said._replace(rows=of_first, mute=0, upto=0))
+    monkeypatch.setattr("agent_journal.by_meaning._LITTLE", 0)
+
+    assert told(settled, "lentil soup", "hybrid")[1].startswith("11 % of the entries")
+
+
 def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent_journal.by_meaning._LITTLE", 0)
 
     names, said = told(settled, "lentil soup", "hybrid")
 
     assert "soup" == names[0]
-    assert "0 of 9 entries can be found by meaning so far; 'aj embed' prepares the others" == said
+    assert "0 % of the entries can be found by meaning so far; 'aj embed' prepares the others" == said
 
 
 def test_a_search_while_another_process_is_at_it(settled: Config) -> None:

@@ -54,14 +54,16 @@ class ByMeaning:
         from agent_journal.search.meaning.ranker import Meaning  # noqa: PLC0415
         from agent_journal.search.meaning.vectors import Stored  # noqa: PLC0415
 
-        self.notice = self._catch_up(model)
+        is_whole, self.notice = self._catch_up(model)
         said = embedding.fresh(self._archive, self._config, model)
-        if said is None or not said.rows:
-            return words
         try:
-            stored = Stored(embedding.folder(self._config), said)
+            stored = None if said is None else Stored(embedding.folder(self._config), said)
         except IndexDamaged as error:
             self.notice = f"{error.where}: {error.reason}; 'aj embed --anew' makes it again"
+            return words
+        if not is_whole and not self.notice:
+            self.notice = self._how_far(stored.entries if stored else 0, words.count)
+        if stored is None or not len(stored.rows):
             return words
         meaning = Meaning(stored, model, words)
         if not with_words:
@@ -69,29 +71,26 @@ class ByMeaning:
         weights = hybrid.WEIGHTS_OF_HASHES if model.is_rough else hybrid.WEIGHTS
         return self._reranked(hybrid.Hybrid(words, meaning, weights))
 
-    def _catch_up(self, model: Model) -> str:
-        """Give vectors to what came last, if it is little; what is to be said if some are missing still."""
+    def _catch_up(self, model: Model) -> tuple[bool, str]:
+        """Give vectors to what came last, if it is little; whether all have them, and what went wrong."""
         store = self._archive.store
         behind = store.last_key() - embedding.reaches(self._archive, self._config, model)
-        if behind <= 0:
-            return ""
-        if behind <= _LITTLE:
-            try:
-                if embedding.Embedder(self._archive, self._config, model).run(seconds=_PATIENCE):
-                    return ""
-            except ArchiveInUse:
-                pass  # somebody else is at it
-            except AgentJournalError as error:  # a disk that is full, a journal that may only be read
-                return f"what came last is not found by meaning: {error}"
-        return self._how_far()
+        if behind > _LITTLE:
+            return False, ""
+        try:
+            embedder = embedding.Embedder(self._archive, self._config, model)
+            return behind <= 0 or embedder.run(seconds=_PATIENCE), ""
+        except ArchiveInUse:
+            return False, ""  # somebody else is at it
+        except AgentJournalError as error:  # a disk that is full, a journal that may only be read
+            return False, f"what came last is not found by meaning: {error}"
 
-    def _how_far(self) -> str:
-        state = embedding.state(self._archive, self._config)
-        if state.whole:
-            return ""
-        far = f"{state.done:,} of {state.entries:,} entries can be found by meaning so far"
-        others = "the others are being prepared" if state.running else "'aj embed' prepares the others"
-        return f"{far}; {others}"
+    def _how_far(self, done: int, entries: int) -> str:
+        """How much has vectors, about: who searches does not wait until all is counted."""
+        share = min(100 * done // max(entries, 1), 99)
+        is_going_on = embedding.at_it(self._config)
+        others = "the others are being prepared" if is_going_on else "'aj embed' prepares the others"
+        return f"{share} % of the entries can be found by meaning so far; {others}"
 
     def _reranked(self, ranker: Ranker) -> Ranker:
         """The ranker, with the best read once more by the person's own model, if that is what it is for."""

@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent_journal import indexing
 from agent_journal.archive.lock import Lock
 from agent_journal.errors import IndexDamaged
 from agent_journal.search.meaning import chunks, models, vectors
@@ -352,13 +353,18 @@ def _behind(kept: Archive, config: Config) -> int:
     return kept.store.last_key() - (said.upto if said is not None else 0)
 
 
+def at_it(config: Config) -> str:
+    """Who is making vectors now; empty if nobody is."""
+    return Lock(folder(config) / "turn").owner() or ""
+
+
 def state(kept: Archive, config: Config) -> State:
     """How far the vectors are."""
     if not config.index.vector.enabled:
         return State("", problem="index.vector.enabled is false")
     name = models.name_of(config.index.vector.model_path, own=config.index.vector.model_use == "all")
-    running = Lock(folder(config) / "turn").owner() or ""
-    entries = kept.store.indexable()
+    running = at_it(config)
+    entries = indexing.entries(kept, config)
     try:
         said = vectors.about(folder(config))
     except IndexDamaged as error:

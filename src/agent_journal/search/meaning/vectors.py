@@ -114,6 +114,14 @@ class Stored:
 
         return np.unique(np.concatenate([each[each > beyond] for each in (self.keys, self.mute)]))
 
+    @property
+    def entries(self) -> int:
+        """How many entries were dealt with, about: one that is gone may be among them."""
+        import numpy as np  # noqa: PLC0415
+
+        pieces = np.count_nonzero(np.diff(self.keys)) + 1 if len(self.keys) else 0  # of an entry in a row
+        return int(pieces) + len(self.mute)
+
     def problems(self) -> list[str]:
         """What is wrong with the files: each vector has the length one."""
         import numpy as np  # noqa: PLC0415
