@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent_journal import tree
 from agent_journal.archive.merge import merged_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.sqlite.schema import usage_name
@@ -492,6 +493,28 @@ def test_a_twin_that_goes_on_is_shown(store: SqliteStore) -> None:
     put(store, twin("a", "hi", "hello", "more", "other"), "/a")
     put(store, twin("b", "hi", "hello", "more", "another", prefix="x"), "/b")
     assert {"a", "b"} == {each.id for each in store.conversations(ALL_SHOWN)}
+
+
+def counted_twin(id_: str, *words: str) -> Conversation:
+    """A twin whose answers used a token each, counted under ids of its own."""
+    found = twin(id_, *words, prefix=id_)
+    used = {"assistant": Usage(output=1)}
+    messages = [replace(each, usage=used.get(each.role)) for each in tree.messages(found)]
+    return replace(found, timeline=messages)
+
+
+@pytest.mark.parametrize("order", [*permutations("abc")])
+def test_three_twins_that_go_on_stay_one(store: SqliteStore, order: tuple[str, ...]) -> None:
+    for id_ in "abc":
+        put(store, counted_twin(id_, "hi", "hello"), f"/{id_}")
+    for id_ in order:
+        put(store, counted_twin(id_, "hi", "hello", "more", "less"), f"/{id_}")
+
+    assert {"a": None, "b": "some-tool:a", "c": "some-tool:a"} == {
+        each.id: each.twin_of for each in store.conversations(ALL)
+    }
+    assert ["hello", "hi", "less", "more"] == indexed(store)
+    assert [1, 1] == [output for _, output in usage_rows(store)]
 
 
 # Forms of one conversation

@@ -83,8 +83,8 @@ class Copies(Entries):
             return {}
         ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
         free = (
-            f"{SAID} AND copy_of IS NULL AND key NOT IN "
-            "(SELECT copy_of FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL)"
+            f"{SAID} AND coalesce(copy_of, key) NOT IN "
+            "(SELECT coalesce(copy_of, key) FROM timeline WHERE conversation = ?)"
         )
         for other in self._twins(key):
             same = twins.matches(ours, twins.said_in(self._rows(free, other, key)))
@@ -100,7 +100,10 @@ class Copies(Entries):
         return [row[0] for row in self._rows(sql, key, key)]
 
     def _judge_twins(self, key: int) -> None:
-        """Twins that went on: the one that has all of the other is shown, or both if each has more."""
+        """Twins that went on: the one that has all of the other is shown, or both if each has more.
+
+        Of several, all are twins of the one that is shown: one that goes on later is compared with that.
+        """
         for other in self._twins(key):
             ours, theirs = (twins.said_in(self._rows(SAID, each)) for each in (key, other))
             same = len(twins.matches(ours, theirs))
@@ -112,6 +115,10 @@ class Copies(Entries):
                 "UPDATE conversations SET twin_of = ? WHERE key = ?",
                 [(outer if whole else None, inner), (None, outer)],
             )
+            if whole:
+                self._db.execute("UPDATE conversations SET twin_of = ? WHERE twin_of = ?", (outer, inner))
+            if whole and inner == key:
+                return
 
     def _age(self, key: int) -> tuple[bool, int, str, str]:
         sql = "SELECT started_ms, source, id FROM conversations WHERE key = ?"
