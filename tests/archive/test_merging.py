@@ -517,6 +517,18 @@ def test_three_twins_that_go_on_stay_one(store: SqliteStore, order: tuple[str, .
     assert [1, 1] == [output for _, output in usage_rows(store)]
 
 
+@pytest.mark.parametrize("first", ["a", "b", "both"])
+def test_twins_that_came_with_their_first_words_alone_fold(store: SqliteStore, first: str) -> None:
+    for id_ in "ab":
+        if first in {id_, "both"}:
+            put(store, counted_twin(id_, "hi"), f"/{id_}")
+        put(store, counted_twin(id_, "hi", "hello", "bye"), f"/{id_}")
+
+    assert ["a"] == [each.id for each in store.conversations(ALL_SHOWN)]
+    assert ["bye", "hello", "hi"] == indexed(store)
+    assert [1] == [output for _, output in usage_rows(store)]
+
+
 # Forms of one conversation
 
 

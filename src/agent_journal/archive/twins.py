@@ -6,14 +6,13 @@ Two messages are copies if role and words are equal and their times at most five
 from __future__ import annotations
 
 import hashlib
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from agent_journal.archive.rows import Row
 
 WINDOW_MS = 5_000
 # Words that only begin alike are no evidence: a conversation of one message is never a twin.
@@ -45,9 +44,9 @@ def are_twins(same: int, ours: int) -> bool:
     return same == ours >= _LEAST
 
 
-def opening_of(rows: Sequence[Row]) -> bytes | None:
-    """What twins have in common: a hash over the first messages that say something."""
-    first = [(row.role, row.text) for row in rows if row.role and row.text and row.at][:_LEAST]
+def opening_of(rows: Iterable[tuple[str | None, str | None, str | None]]) -> bytes | None:
+    """What twins have in common: a hash over the first of (role, text, at) that say something."""
+    first = list(islice(((role, text) for role, text, at in rows if role and text and at), _LEAST))
     if len(first) < _LEAST:
         return None
     return hashlib.sha256("\0".join(f"{role}\0{text}" for role, text in first).encode()).digest()[:16]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Memory
 
 _KNOWN = (
-    "SELECT key, detail, title, title_key, twin_of, reader, version, model, started_at, updated_at "
+    "SELECT key, detail, title, title_key, opening, reader, version, model, started_at, updated_at "
     "FROM conversations WHERE source = ? AND id = ?"
 )
 _NEVER = (1 << 63) - 1
@@ -39,7 +39,7 @@ class _Known(NamedTuple):
     detail: bytes
     title: str | None
     title_key: int | None
-    twin_of: int | None
+    opening: bytes | None
     reader: str | None
     version: str | None
     model: str | None
@@ -86,7 +86,7 @@ class Conversations(Givers, Counting, Indexable):
             "source": conversation.source,
             "id": conversation.id,
             "title_key": title_key,
-            "opening": twins.opening_of(rows),
+            "opening": twins.opening_of((row.role, row.text, row.at) for row in rows),
             "messages": messages_in(rows),
             "events": len(rows) - messages_in(rows),
             **self._columns(conversation, rows),
@@ -138,6 +138,12 @@ class Conversations(Givers, Counting, Indexable):
             title_key = self._new_key() if whole.title else None
             entries += [titled(title_key, key, whole)] if title_key else []
         self._update(key, whole, rows, title_key, None if is_anew else known)
+        if added and known.opening is None:
+            late = self._twin_met_late(key, source, unit_of(conversation))
+            if late:
+                self._fold(conversation, key, late)
+                removed += late
+                entries = [entry for entry in entries if entry.key not in late]
         if added:
             self._judge_twins(key)
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])

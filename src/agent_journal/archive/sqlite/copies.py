@@ -9,9 +9,11 @@ from agent_journal.archive.sqlite.connection import as_json
 from agent_journal.archive.sqlite.entries import Entries, Original
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from agent_journal.archive.rows import Row
+
+    _Told = tuple[int, str | None, str | None, str | None]
 
 _COPIES = (
     "SELECT t.copy_hash, t.key, t.hash, t.block, t.start, t.size FROM json_each(?) j "
@@ -26,6 +28,7 @@ _TWINS = (
     "SELECT key FROM conversations c WHERE opening = ?1 AND twin_of IS NULL AND key NOT IN here "
     "AND NOT EXISTS (SELECT 1 FROM conversations t WHERE t.twin_of = c.key AND t.key IN here)"
 )
+_FIRST_SAID = "SELECT role, text, at FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
 # Whether a conversation repeats another's messages shows in its first ones.
 _FIRST = 8
 
@@ -52,17 +55,38 @@ class Copies(Entries):
     def _twin_of(
         self, key: int, columns: dict[str, Any], rows: Sequence[Row], source: int, unit: str
     ) -> dict[bytes, Original]:
-        """Rows that stand in a twin from another file; the columns are told whose twin it is.
+        """Rows that stand in a twin from another file; the columns are told whose twin it is."""
+        ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        same = self._met(key, columns, ours, source, unit)
+        return {rows[place].hash: self._original(their) for place, their in same.items()}
+
+    def _twin_met_late(self, key: int, source: int, unit: str) -> dict[int, Original]:
+        """The same for a conversation that says enough only now, as it was said since it came: by key."""
+        opening = twins.opening_of(self._rows(_FIRST_SAID, key))
+        self._db.execute("UPDATE conversations SET opening = ? WHERE key = ?", (opening, key))
+        if self._value("SELECT 1 FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL", key):
+            return {}
+        columns = {"opening": opening, "twin_of": None, **self._told_by_age(key)}
+        same = self._met(key, columns, self._rows(SAID, key), source, unit)
+        self._db.execute("UPDATE conversations SET twin_of = ? WHERE key = ?", (columns["twin_of"], key))
+        originals = {ours: self._original(their) for ours, their in same.items()}
+        return {ours: original for ours, original in originals.items() if original.key != ours}
+
+    def _met(
+        self, key: int, columns: dict[str, Any], said: Iterable[_Told], source: int, unit: str
+    ) -> dict[int, int]:
+        """Messages and their copies in a twin from another file; the columns are told whose twin it is.
 
         A source may be a folder of many files. Where it is not known which of them, it may be the same.
         """
         if columns["opening"] is None:
             return {}
-        candidates = list(self._rows(_TWINS, columns["opening"], source, unit, unit))
+        found = list(self._rows(_TWINS, columns["opening"], source, unit, unit))
+        candidates = [other for (other,) in found if other != key]
         if not candidates:
             return {}
-        ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
-        for (other,) in candidates:
+        ours = twins.said_in(said)
+        for other in candidates:
             theirs = twins.said_in(self._rows(SAID, other))
             same = twins.matches(ours, theirs)
             is_in, holds = (twins.are_twins(len(same), len(each)) for each in (ours, theirs))
@@ -74,7 +98,7 @@ class Copies(Entries):
                 )
             else:
                 continue
-            return {rows[place].hash: self._original(their) for place, their in same.items()}
+            return same
         return {}
 
     def _copies_of_twin(self, key: int, rows: Sequence[Row]) -> dict[bytes, Original]:
@@ -121,8 +145,11 @@ class Copies(Entries):
                 return
 
     def _age(self, key: int) -> tuple[bool, int, str, str]:
+        return _age(self._told_by_age(key))
+
+    def _told_by_age(self, key: int) -> dict[str, Any]:
         sql = "SELECT started_ms, source, id FROM conversations WHERE key = ?"
-        return _age(dict(zip(("started_ms", "source", "id"), next(self._rows(sql, key)), strict=True)))
+        return dict(zip(("started_ms", "source", "id"), next(self._rows(sql, key)), strict=True))
 
     def _original(self, key: int) -> Original:
         sql = "SELECT coalesce(copy_of, key), hash, block, start, size FROM timeline WHERE key = ?"

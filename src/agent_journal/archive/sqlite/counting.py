@@ -125,6 +125,18 @@ class Counting(Copies):
         place = self._value(sql, original.key)
         return place is not None and place not in self._branches(conversation, [place])
 
+    def _fold(self, conversation: Conversation, key: int, copies: dict[int, Original]) -> None:
+        """Let entries that are there be copies; what they used is counted with their originals."""
+        counted = [ours for ours, original in copies.items() if self._is_counted(original, conversation)]
+        self._many(
+            "UPDATE timeline SET copy_of = ?1 WHERE key = ?2 OR copy_of = ?2",
+            [(original.key, ours) for ours, original in copies.items()],
+        )
+        self._many(
+            "DELETE FROM usage WHERE conversation = ? AND message = ?", [(key, ours) for ours in counted]
+        )
+        self._to_sum_up.add(key)
+
     def _branches(self, conversation: Conversation, keys: Collection[int]) -> set[int]:
         """Those of some conversations that came out of another one."""
         if not keys:
