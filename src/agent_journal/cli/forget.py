@@ -13,7 +13,7 @@ from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import agreed, progress, show
 
 if TYPE_CHECKING:
-    from agent_journal.archive.store import Listed
+    from agent_journal.archive.store import Listed, Store
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Erase conversations from the journal: rows, kept bytes and index. They stay forgotten at the next sync.
 
-    The sources themselves are not touched.
+    What subagents did for them, and copies of them under other ids, go with them. The sources themselves are
+    not touched.
     """
     if bool(names) == everything:
         raise click.UsageError("name conversations, or say --all")
@@ -33,7 +34,7 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
             memories = archive.store.counts().memories
         else:
             memories = 0
-            chosen = _with_children([archive.one(name) for name in names], archive.store.children)
+            chosen = _with_theirs([archive.one(name) for name in names], archive.store)
     what = count(len(chosen), "conversation")
     what += f" and {count(memories, 'memory', 'memories')}" if memories else ""
     if not yes:
@@ -48,13 +49,19 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
     show(f"{what} erased, {size(freed)} of the vault with {them}")
 
 
-def _with_children(chosen: list[Listed], children: object) -> list[Listed]:
-    """Conversations and those that subagents had for them."""
+def _with_theirs(chosen: list[Listed], store: Store) -> list[Listed]:
+    """Conversations, copies of them that lists fold into them, and what subagents did for any of these."""
+    copies: dict[str, list[Listed]] = {}
+    for each in store.conversations(Filter(with_children=True)):
+        if each.twin_of:
+            copies.setdefault(each.twin_of, []).append(each)
     found = {each.key: each for each in chosen}
     pending = list(chosen)
     while pending:
-        for child in children(pending.pop().key):  # type: ignore[operator]
-            if child.relation == "subagent" and child.key not in found:
-                found[child.key] = child
-                pending.append(child)
+        each = pending.pop()
+        subagents = (child for child in store.children(each.key) if child.relation == "subagent")
+        for other in (*copies.get(f"{each.source}:{each.id}", ()), *subagents):
+            if other.key not in found:
+                found[other.key] = other
+                pending.append(other)
     return list(found.values())
