@@ -752,6 +752,13 @@ class StoreSuite:
             counts.by_source["other"]["conversations"], counts.by_source["other"]["messages"],
         )  # fmt: skip
 
+    def test_what_is_newest_is_told_whatever_its_zone(self, store: Store) -> None:
+        put(store, talk("a", said("1", "early", "2026-04-01T21:00:00+12:00")), "/a")
+        put(store, talk("b", said("2", "late", minute(1))), "/b")
+        put(store, talk("c", said("3", "sometime")), "/c")
+
+        assert minute(1) == store.counts().by_source["some-tool"]["updated_at"]
+
     def test_what_is_forgotten_is_gone_and_stays_away(self, store: Store) -> None:
         assert not store.has_forgotten()
         change = put(store, talk("a", said("1", "one"), title="T"))

@@ -99,9 +99,10 @@ class Lists(Conversations, Finds):
         """How much there is."""
         by_source = {
             source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
-            for source, conversations, messages, updated_at in self._rows(
-                "SELECT source, count(*), sum(messages), max(updated_at) FROM conversations GROUP BY source "
-                "ORDER BY count(*) DESC, source"
+            # With one max(), SQLite takes what stands beside it from the row that has it.
+            for source, conversations, messages, updated_at, _ in self._rows(
+                "SELECT source, count(*), sum(messages), updated_at, max(updated_ms) FROM conversations "
+                "GROUP BY source ORDER BY count(*) DESC, source"
             )
         }
         sources, missing, size = next(
