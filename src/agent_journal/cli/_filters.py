@@ -10,7 +10,7 @@ import click
 from agent_journal import times
 from agent_journal.archive.store import Filter
 from agent_journal.encoding import encodable
-from agent_journal.search.dates import seconds
+from agent_journal.search.dates import day, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,9 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 
 
 def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
-    """The moment that is meant; a date alone is its first one in a zone, None is the machine's."""
-    return times.first_moment(value, zone) or times.from_seconds(_seconds(value, option))
+    """The moment that is meant; a day, month or year is its first one in a zone, None is the machine's."""
+    date = day(value, time.time(), zone) or value.strip()
+    return times.first_moment(date, zone) or times.from_seconds(_seconds(value, option))
 
 
 _OF_CONVERSATIONS = (
