@@ -53,7 +53,7 @@ def command() -> None:
         if seen.new_files
         else None,
         ("aj search WORDS", "find what was said, thought or done") if counts.messages else None,
-        (f"aj show {newest.id}", newest.title or "the newest conversation") if newest else None,
+        (f"aj show {shlex.quote(newest.id)}", newest.title or "the newest conversation") if newest else None,
         ("aj watch", "keep archiving while agents write") if not seen.new_files else None,
         ("aj --help", "everything else"),
     )

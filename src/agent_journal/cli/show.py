@@ -118,12 +118,9 @@ def _tell_how_to_go_on(listed: Listed) -> int:
     if known is None or not known.INFO.resume:
         say(f"aj: {_title(listed.source)} has no command that goes on with a conversation")
         return FAILED
-    command = known.INFO.resume.format(id=listed.id)
-    show(f"cd {_quoted(listed.project)} && {command}" if listed.project else command)
+    from shlex import quote  # noqa: PLC0415
+
+    # Ids and folders are words of the source: whoever pastes this runs nothing else.
+    command = known.INFO.resume.format(id=quote(listed.id))
+    show(f"cd {quote(listed.project)} && {command}" if listed.project else command)
     return 0
-
-
-def _quoted(path: str) -> str:
-    import shlex  # noqa: PLC0415
-
-    return shlex.quote(path)
