@@ -10,6 +10,7 @@ from agent_journal import readers, transforms
 from agent_journal.cli._journal import reading
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED
+from agent_journal.encoding import encodable
 from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
 
@@ -56,8 +57,8 @@ def command(
     no_pager: bool,
 ) -> int:
     """Show a conversation by its id or the beginning of it; with @MESSAGE, what is around that message."""
-    wanted, at, message = name.partition("@")
     with reading() as archive:
+        wanted, message = _parted(name, archive)
         listed = archive.one(wanted)
         if resume:
             return _tell_how_to_go_on(_worked_for(archive, listed))
@@ -77,7 +78,7 @@ def command(
         thinking=thinking,
         tools=tools,
         everything=everything,
-        message=message if at else None,
+        message=message,
         context=context,
     )
     with paged(wanted=not no_pager) as sink:
@@ -85,6 +86,13 @@ def command(
     if listed.source_missing and out().width is not None:
         say("aj: the file that this came from is gone from disk; this journal keeps it")
     return 0
+
+
+def _parted(name: str, archive: Archive) -> tuple[str, str | None]:
+    """The conversation and the message that are named. Either may have an @ in its id."""
+    ends = [len(name), *(place for place in reversed(range(len(name))) if name[place] == "@")]
+    end = next((end for end in ends if archive.store.find(encodable(name[:end]))), name.find("@"))
+    return (name, None) if end in {-1, len(name)} else (name[:end], name[end + 1 :])
 
 
 def _redacted(conversation: Conversation, *, personal: bool) -> Conversation:
