@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import stat
 import sys
 from typing import IO, TYPE_CHECKING, Protocol, Self
@@ -155,6 +156,14 @@ def _are_steps(names: Sequence[str]) -> bool:
 def as_text(name: str) -> str:
     """A name or path; the bytes of one that is no text, as file systems allow, are written out."""
     return name if name.isprintable() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def as_path(text: str) -> str:
+    """The path that `as_text` made this of, if bytes of it were written out."""
+    if os.name == "nt" or "\\x" not in text:  # there are no such names there
+        return text
+    data = re.sub(rb"\\x([89a-f][0-9a-f])", lambda byte: bytes.fromhex(byte[1].decode()), os.fsencode(text))
+    return os.fsdecode(data)
 
 
 def is_litter(name: str) -> bool:

@@ -317,6 +317,20 @@ def test_what_may_not_be_looked_at_is_not_told_as_gone(
             assert is_gone == synced(archive)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+@pytest.mark.parametrize("name", [b"not\xfftext", rb"written \xff so", b"\xc3\xa4\xe4\n"])
+def test_what_was_not_looked_for_is_gone_only_if_it_is(tmp_path: Path, name: bytes) -> None:
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    file = folder / NAME
+    file.write_text(lines(2))
+    with journal(tmp_path / "journal") as archive:
+        synced(archive, file)
+        assert 0 == synced(archive), "as where only another source is asked for"
+        file.unlink()
+        assert 1 == synced(archive)
+
+
 @pytest.mark.parametrize("is_deleted_first", [True, False])
 def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_deleted_first: bool) -> None:
     file = tmp_path / NAME

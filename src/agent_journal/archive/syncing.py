@@ -11,7 +11,7 @@ import msgspec
 from agent_journal import homes, readers
 from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.store import Status
-from agent_journal.source import as_text
+from agent_journal.source import as_path, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -134,6 +134,7 @@ class Scan:
             and known.missing_since is None
             and known.status != Status.FORGOTTEN  # of which nothing is kept
             and is_gone(path)
+            and is_gone(as_path(path))
         ]
         back = [
             known.key for path, known in self._known.items() if known.missing_since and path in self._seen
