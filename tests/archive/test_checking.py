@@ -236,3 +236,23 @@ def test_a_copy_needs_a_name_that_is_text(tmp_path: Path) -> None:
         pytest.raises(CannotWrite, match="its name is no text"),
     ):
         backup(archive, tmp_path / os.fsdecode(b"copy\xff"))
+
+
+def test_an_empty_folder_is_filled_with_a_copy_and_stays_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_journal(tmp_path / "journal")
+    copy = tmp_path / "copy"
+    (copy / ".partial" / "left by one that was killed").mkdir(parents=True)
+    inode = copy.stat().st_ino
+    monkeypatch.chdir(copy)
+    with open_to_read(tmp_path / "journal") as archive:
+        backup(archive, Path())
+        with pytest.raises(CannotWrite, match="it is there already and not empty"):
+            backup(archive, Path())
+
+    assert (inode, 0o700) == (copy.stat().st_ino, copy.stat().st_mode & 0o777)
+    assert {"journal.db", "vault"} <= {each.name for each in copy.iterdir()}
+    assert not (copy / ".partial").exists()
+    with open_to_read(copy) as archive:
+        assert [] == list(problems(archive, deep=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal import archive as archives
@@ -22,15 +23,16 @@ _PARTIAL = ".partial"
 
 
 def backup(archive: Archive, target: Path) -> int:
-    """Copy rows and vault into a new folder, checked; how many bytes they are.
+    """Copy rows and vault into a folder that is new or empty, checked; how many bytes they are.
 
     Rows first: what they tell of is in the packs before they are written, and packs only grow.
     """
     if not _is_text(target):
         raise CannotWrite(as_text(str(target)), "its name is no text; name another folder")
-    if target.exists() and any(target.iterdir()):
+    is_there = target.exists()
+    if is_there and any(each.name != _PARTIAL for each in target.iterdir()):
         raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
-    partial = target.with_name(target.name + _PARTIAL)
+    partial = target / _PARTIAL if is_there else target.with_name(target.name + _PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
     private_folder(partial)
     try:
@@ -45,10 +47,20 @@ def backup(archive: Archive, target: Path) -> int:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    if target.exists():
-        target.rmdir()
-    partial.rename(target)
+    if is_there:
+        _move_up(partial)
+    else:
+        partial.rename(target)
     return size
+
+
+def _move_up(partial: Path) -> None:
+    """Fill the folder around a copy with it, rows last: a disk may be mounted there, or a person in it."""
+    with suppress(PermissionError):  # it is somebody else's, who let us write
+        partial.parent.chmod(0o700)
+    for part in sorted(partial.iterdir(), reverse=True):
+        part.rename(partial.parent / part.name)
+    partial.rmdir()
 
 
 def _is_text(path: Path) -> bool:

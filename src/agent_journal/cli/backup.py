@@ -15,16 +15,19 @@ from agent_journal.terminal import show
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
-def command(*, path: Path) -> None:
-    """Copy rows and vault into a new folder, also while a sync runs, and check the copy.
+@click.argument("path", metavar="PATH")
+def command(*, path: str) -> None:
+    """Copy rows and vault into a new or empty folder, also while a sync runs, and check the copy.
 
     'aj --home PATH list' reads it; 'aj --home PATH reindex' makes its index.
     """
+    if not path:
+        raise click.UsageError("the path is empty; '.' is the current folder")
     config = settings()
     with reading() as archive:
-        copied = backup(archive, path)
+        copied = backup(archive, Path(path))
     if (config.home / FILE_NAME).exists():
-        shutil.copy(config.home / FILE_NAME, path / FILE_NAME)
-        (path / FILE_NAME).chmod(0o600)
+        copy = Path(path, FILE_NAME)
+        shutil.copy(config.home / FILE_NAME, copy)
+        copy.chmod(0o600)
     show(f"{size(copied)} in {path}, checked")
