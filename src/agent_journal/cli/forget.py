@@ -35,18 +35,28 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
         else:
             memories = 0
             chosen = _with_theirs([archive.one(name) for name in names], archive.store)
-    what = count(len(chosen), "conversation")
-    what += f" and {count(memories, 'memory', 'memories')}" if memories else ""
     if not yes:
         for each in chosen[:10]:
             show(f"  {each.source}:{each.id}  {each.title or ''}")
-        if not agreed(f"erase {what} for good?"):
+        if not agreed(f"erase {_told(len(chosen), memories)} for good?"):
             raise click.Abort
     with progress(unit="entries of a new index") as line:
-        keys = [each.key for each in chosen]
-        _, freed = journal.forget(settings(), lambda _: keys, line.update, memories=everything)
-    them = "it" if len(chosen) + memories == 1 else "them"
-    show(f"{what} erased, {size(freed)} of the vault with {them}")
+        number, freed = journal.forget(
+            settings(), lambda now: _keys(chosen, now.store), line.update, memories=everything
+        )
+    them = "it" if number + memories == 1 else "them"
+    show(f"{_told(number, memories)} erased, {size(freed)} of the vault with {them}")
+
+
+def _told(conversations: int, memories: int) -> str:
+    what = count(conversations, "conversation")
+    return what + (f" and {count(memories, 'memory', 'memories')}" if memories else "")
+
+
+def _keys(chosen: list[Listed], store: Store) -> list[int]:
+    """The keys that conversations have by now: while a person was asked, others may have got theirs."""
+    there = {(each.source, each.id): each.key for each in store.conversations(Filter(with_children=True))}
+    return [there[name] for each in chosen if (name := (each.source, each.id)) in there]
 
 
 def _with_theirs(chosen: list[Listed], store: Store) -> list[Listed]:

@@ -1,0 +1,40 @@
+"""Forgetting: what a person names, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_journal import archive, journal, writers
+from agent_journal.archive.found import Found
+from agent_journal.cli import forget
+from agent_journal.config import Config, defaults
+from agent_journal.notes import Notes
+from agent_journal.output import new_run
+from tests.archive.journals import ALL, said, talk
+
+
+def imported(config: Config, id_: str) -> None:
+    file = config.home.parent / f"{id_}.jsonl"
+    with file.open("wb") as out:
+        writers.get("json").write([talk(id_, said(f"{id_}1", f"words of {id_}"))], out, new_run(Notes()))
+    journal.import_files(config, [Found(str(file))], lambda _: None)
+
+
+def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = defaults(tmp_path / "journal", {})
+    monkeypatch.setenv("AJ_HOME", str(config.home))
+    imported(config, "kept")
+    imported(config, "gone")
+
+    def somebody_else(_: str) -> bool:
+        journal.forget(config, lambda opened: [opened.one("gone").key])
+        imported(config, "new")  # whose row has the number of the one that went
+        return True
+
+    monkeypatch.setattr(forget, "agreed", somebody_else)
+    forget.command.main(["gone"], standalone_mode=False)
+
+    with archive.open_to_read(config.home) as opened:
+        assert {"kept", "new"} == {each.id for each in opened.store.conversations(ALL)}
