@@ -268,12 +268,15 @@ class StoreSuite:
         assert ["c", "b", "a"] == found("started")
         assert ["b"] == found("messages", 1)
         assert ["c", "a", "b"] == found("title"), "beta, first question, Ärger"
-        assert ["a", "b", "c"] == sorted(found("project"))
+        assert ["a", "b", "c"] == found("project"), "what has none stands last"
         assert ["b"] == found(source="other")
         assert ["b"] == found(source="OTH"), "a part of a name does, where nothing is called just so"
         assert ["a", "b"] == sorted(found(project="WORK"))
         assert ["a"] == found(model="M-1")
         assert ["c"] == found(title="BET")
+        assert ["b"] == found(title="ÄRG") == found(title="a\u0308rg"), (
+            "in all letters, however they are written"
+        )
         assert ["a"] == found(title="question"), "without a title its first words stand for it"
         assert ["a", "c"] == found(since=minute(4))
         assert ["a"] == found(until=minute(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import msgspec
@@ -134,6 +134,7 @@ def _check_version(connection: apsw.Connection, path: Path) -> None:
 def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
     connection.pragma("cache_size", -_CACHE_KB)
     connection.pragma("temp_store", "memory")
+    connection.create_scalar_function("folded", cast("Any", _folded), 1, deterministic=True)
     if not for_writing:
         if connection.pragma("user_version") != VERSION:
             raise OlderArchive(connection.filename)
@@ -145,6 +146,20 @@ def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
     connection.pragma("secure_delete", 1)
     connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
     _migrate(connection)
+
+
+def _folded(text: Any) -> Any:
+    """A text as it is compared: SQLite itself takes only a to z for the same as A to Z.
+
+    Names of files on a Mac have letters and their signs apart.
+    """
+    if not isinstance(text, str):
+        return text
+    if text.isascii():
+        return text.lower()
+    from unicodedata import normalize  # noqa: PLC0415 (few need it)
+
+    return normalize("NFC", text).casefold()
 
 
 def _migrate(connection: apsw.Connection) -> None:

@@ -33,8 +33,8 @@ _SORTS = {
     "updated": f"c.updated_ms DESC NULLS LAST, {_NAME}",
     "started": f"c.started_ms DESC NULLS LAST, {_NAME}",
     "messages": f"c.messages DESC, {_NAME}",
-    "title": f"coalesce(c.title, c.summary) COLLATE NOCASE, {_NAME}",
-    "project": f"c.project COLLATE NOCASE, c.updated_ms DESC, {_NAME}",
+    "title": f"folded(coalesce(c.title, c.summary)) NULLS LAST, {_NAME}",
+    "project": f"folded(c.project) NULLS LAST, c.updated_ms DESC, {_NAME}",
 }
 SORTS = tuple(_SORTS)
 # SQLite would sort all of them rather than those alike.
@@ -138,7 +138,7 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
         values += [wanted.source] * 3
     for column, text in (("c.project", wanted.project), ("coalesce(c.title, c.summary)", wanted.title)):
         if text:
-            where.append(f"instr(lower({column}), lower(?))")
+            where.append(f"instr(folded({column}), folded(?))")
             values.append(text)
     if wanted.model:
         where.append(
