@@ -142,6 +142,15 @@ def titles(page: bytes) -> list[str]:
     return re.findall(r'^# (?:<a id="[^"]*"></a>)?(.*)$', page.decode(), re.MULTILINE)
 
 
+@pytest.mark.parametrize("fixed", ["tomorrow", "99999999999999", "²"])
+def test_a_time_that_cannot_be_is_told(export: Export, monkeypatch: pytest.MonkeyPatch, fixed: str) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", fixed)
+    done = export("cak", "-t", "pam", "-o", "bundle/")
+
+    said = f"aj: SOURCE_DATE_EPOCH: it is '{fixed}', but must be a number of seconds since 1970\n"
+    assert (1, said) == (done.code, done.said)
+
+
 # What is chosen.
 
 

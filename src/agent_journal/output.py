@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_journal import __version__, files, readers, writers
+from agent_journal.errors import BadConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +27,7 @@ def new_run(
     list_price: ListPrice = writers.no_list_price,
 ) -> Run:
     """What writers may know about this run; SOURCE_DATE_EPOCH fixes its time."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
+    now = _now()
     infos = [reader.INFO for reader in readers.discover().values()]
     return writers.Run(
         note=notes,
@@ -44,6 +44,17 @@ def new_run(
         children={},
         list_price=list_price,
     )
+
+
+def _now() -> datetime:
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    if not fixed:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(fixed), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        reason = f"it is {fixed!r}, but must be a number of seconds since 1970"
+        raise BadConfig("SOURCE_DATE_EPOCH", reason) from error
 
 
 def write_items(
