@@ -330,12 +330,24 @@ def expected(key: str) -> str:
 def expanded(text: str, environ: Mapping[str, str]) -> str:
     """A path with `~` and `%VARIABLE%` replaced; a variable that is not set stays as it is."""
     if text == "~" or text.startswith(("~/", "~\\")):
-        own = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or os.path.expanduser("~")
+        own = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or _own_folder()
         return own + text[1:]
     if text.startswith("%"):
         name, ends, rest = text[1:].partition("%")
         return environ[name] + rest if ends and environ.get(name) else text
     return text
+
+
+def _own_folder() -> str:
+    """The person's folder as the system knows it; Python takes an empty HOME for the root of all folders."""
+    if os.environ.get("HOME") != "":
+        return os.path.expanduser("~")
+    try:
+        import pwd  # noqa: PLC0415 (not on Windows)
+
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):  # a container may run as somebody whom its system does not know
+        return os.path.expanduser("~")
 
 
 def unknown_key(key: str) -> str:

@@ -391,6 +391,15 @@ def test_the_home_of_a_journal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert config.home_of({"HOME": "/home/ada", "AJ_HOME": "~/j"}, "k") == tmp_path / "k"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there it is another variable")
+def test_an_empty_home_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    without = config.home_of({})
+    monkeypatch.setenv("HOME", "")
+
+    assert without == config.home_of({"HOME": ""})
+
+
 def test_paths_are_expanded_from_the_given_environment() -> None:
     environ = {"HOME": "/home/ada", "USERPROFILE": "/home/ada", "APPDATA": "/roaming"}
 
