@@ -7,13 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from agent_journal import archive
 from agent_journal.config import load
 from agent_journal.readers import claude_code
 from agent_journal.watching import Watcher
+from tests.archive.test_vault import NAME, lines
 
 # The signal arrives while a generator is thrown away: Python forgets what is raised there.
 UNLUCKY = """
@@ -90,6 +93,31 @@ def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: 
 
     assert not running.is_alive()
     assert before == threading.active_count()
+
+
+def test_who_watches_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    session = tmp_path / ".claude" / "projects" / "p" / NAME
+    session.parent.mkdir(parents=True)
+    session.write_text(lines(2))
+    config = load(tmp_path / "journal", {"HOME": str(tmp_path)})
+    told: list[str] = []
+    monkeypatch.setattr("agent_journal.archive.open_to_write", partial(archive.open_to_write, wait=0.1))
+    watcher = Watcher(config, [claude_code.INFO], lambda _: watcher.stop(), told.append)
+    writing = archive.open_to_write(config.home)
+    running = threading.Thread(target=watcher.run)
+    running.start()
+    time.sleep(0.5)
+    still_there = running.is_alive()
+    writing.close()
+    running.join(20)
+
+    assert still_there, "not ended because somebody else writes for long"
+    assert [f"another aj is writing to {config.home} (process {os.getpid()}); waiting for it"] == [
+        each for each in told if "another" in each
+    ]
+    with archive.open_to_read(config.home) as kept:
+        assert 2 == kept.store.counts().messages
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder that somebody is in cannot be removed there")

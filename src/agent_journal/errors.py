@@ -100,7 +100,8 @@ class ArchiveInUse(AgentJournalError):
     """Another process is writing to the journal."""
 
     def __init__(self, where: str, who: str) -> None:
-        super().__init__(f"another aj is writing to {where}{who}; try again when it is done")
+        self.said = f"another aj is writing to {where}{who}"
+        super().__init__(f"{self.said}; try again when it is done")
 
 
 class UnusableArchive(AgentJournalError):

@@ -16,7 +16,7 @@ from agent_journal import homes, journal
 from agent_journal.amounts import count
 from agent_journal.archive.found import stat_of
 from agent_journal.archive.syncing import located, projects_of
-from agent_journal.errors import UnusableArchive
+from agent_journal.errors import ArchiveInUse, UnusableArchive
 from agent_journal.notes import Notes
 
 if TYPE_CHECKING:
@@ -178,10 +178,24 @@ class Watcher:
                 yield found
 
     def _sync(self, found: Callable[[Archive], Iterable[Found]], *, is_all: bool) -> None:
-        self._began = time.monotonic()
-        journal.sync(
-            self._config, self._same_journal(found), self._was_read, is_all=is_all, make=not self._journal_id
-        )
+        """Import; somebody else may be writing for long, as a first sync does, and is waited for."""
+        is_told = False
+        while not self._stop.is_set():
+            self._began = time.monotonic()
+            try:
+                journal.sync(
+                    self._config,
+                    self._same_journal(found),
+                    self._was_read,
+                    is_all=is_all,
+                    make=not self._journal_id,
+                )
+            except ArchiveInUse as error:
+                if not is_told:
+                    self._say(f"{error.said}; waiting for it")
+                is_told = True
+                continue
+            return
 
     def _same_journal(
         self, found: Callable[[Archive], Iterable[Found]]
