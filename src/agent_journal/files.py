@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import sys
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import IO, TYPE_CHECKING
@@ -45,6 +46,33 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         _remove(part)
         raise
+
+
+@contextmanager
+def named_file(path: str) -> Iterator[IO[bytes]]:
+    """What a person calls a file: one that appears whole, also behind a link, or a pipe or device as it is.
+
+    To put a file in the place of `/dev/null` would be no favour to anybody.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        mode = stat.S_IFREG  # it is to be made
+    if stat.S_ISBLK(mode):
+        raise CannotWrite(path, "it is a disk, not a file on one")
+    if stat.S_ISREG(mode):
+        with whole_file(os.path.realpath(path) if os.path.islink(path) else path) as out:
+            yield out
+        return
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as out:
+            yield out
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
+    except OSError as error:
+        raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+    except Nothing:
+        return
 
 
 def write_bytes(path: str, data: bytes) -> None:

@@ -81,7 +81,7 @@ def write_run(
     elif output is not None and is_folder:
         _write_folder(counted, writer, output, run)
     elif output is not None:
-        with files.whole_file(output) as out:
+        with files.named_file(output) as out:
             writer.write(counted, out, run)
             if not counted.count:
                 raise files.Nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import zipfile
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from agent_journal import files
 from agent_journal.errors import CannotWrite
+from agent_journal.notes import Notes
+from agent_journal.output import write_items
+from tests.archive.journals import said, talk
 
 
 def put(place: Path, **content: str) -> None:
@@ -68,3 +72,29 @@ def test_no_path_leads_out_of_a_bundle(tmp_path: Path, path: str, name: str) -> 
     with pytest.raises(CannotWrite), files.bundle(str(tmp_path / name), is_folder=name == "b") as bundle:
         bundle.file(path)
     assert [] == [*tmp_path.iterdir()]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    handle = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    write_items([talk("a", said("1", "hello"))], "text", str(pipe), Notes())
+    got = os.read(handle, 4096)
+    os.close(handle)
+
+    assert b"hello" in got
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [pipe] == list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links are for administrators there")
+def test_a_link_leads_to_what_is_written(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    file, link = tmp_path / "inner" / "there.txt", tmp_path / "link.txt"
+    file.write_text("old")
+    link.symlink_to(file)
+    write_items([talk("a", said("1", "hello"))], "text", str(link), Notes())
+
+    assert link.is_symlink()
+    assert "hello" in file.read_text()
