@@ -201,7 +201,7 @@ def load(home: Path, environ: Mapping[str, str], flags: Mapping[str, Any] | None
         **_in_environment(environ),
         **_in_flags(flags or {}),
     }
-    checked = {key: _checked(key, setting, home, environ) for key, setting in settings.items()}
+    checked = _all_checked(settings, home, environ)
     return _built(home, environ, checked, {key: setting.origin for key, setting in settings.items()})
 
 
@@ -213,7 +213,7 @@ def defaults(home: Path, environ: Mapping[str, str]) -> Config:
 def parse(text: str, file: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Every value in the text of a file by its key, checked."""
     found = _in_text(text, file)
-    return {key: _checked(key, setting, Path(file).parent, environ) for key, setting in found.items()}
+    return _all_checked(found, Path(file).parent, environ)
 
 
 def read_file(path: Path) -> str | None:
@@ -489,6 +489,16 @@ def _in_words(kind: Any) -> str:
     if get_origin(kind) is tuple:
         return _LIST
     return {bool: "true or false", Path: "a path", str: "a format that 'aj formats' lists"}[kind]
+
+
+def _all_checked(settings: Mapping[str, Setting], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The values of all keys. What lies in the folder of the index is never looked at as a history."""
+    checked = {key: _checked(key, setting, home, environ) for key, setting in settings.items()}
+    index = checked.get("storage.index_path")
+    if index is not None and Path(os.path.abspath(home)).is_relative_to(index):
+        said = f"storage.index_path is {index}, and the journal lies in it; name a folder for the index alone"
+        raise BadConfig(str(settings["storage.index_path"].origin), said)
+    return checked
 
 
 def _checked(key: str, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:
