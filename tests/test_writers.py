@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent_journal import writers
+from agent_journal.archive import rows
 from agent_journal.files import ZipBundle
 from agent_journal.model import Conversation, Event, Item, Memory, Message, Text
 from agent_journal.notes import Note, Notes
@@ -262,6 +263,22 @@ def test_items_are_taken_one_by_one(name: str) -> None:
 @every_writer
 def test_writing_twice_is_equal(name: str) -> None:
     assert written(name, kitchen_sink()) == written(name, kitchen_sink())
+
+
+@every_writer
+def test_who_does_not_say_so_writes_nothing_as_the_source_had_it(name: str) -> None:
+    """A journal gives content as the source had it only to writers that say that they write it."""
+    in_rows = [without_native(item) for item in kitchen_sink()]
+
+    if not writers.get(name).INFO.is_native:
+        assert written(name, in_rows) == written(name, kitchen_sink())
+
+
+def without_native(item: Item) -> Item:
+    if isinstance(item, Memory):
+        return item
+    timeline = [rows.without_native(each) if isinstance(each, Message) else each for each in item.timeline]
+    return replace(item, timeline=timeline)
 
 
 @every_writer

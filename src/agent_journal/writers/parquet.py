@@ -24,6 +24,7 @@ INFO = WriterInfo(
     title="Parquet",
     suffix=".parquet",
     layout="document",
+    is_native=True,
     loses=(
         "memories",
         "events",

@@ -36,6 +36,7 @@ INFO = WriterInfo(
     title="Session model",
     suffix=".json",
     layout="lines",
+    is_native=True,
     loses=(
         "memories",
         "events",
