@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from agent_journal import embedding
     from agent_journal.archive import Archive
+    from agent_journal.archive.exact import Exactly
     from agent_journal.archive.found import Found, Result
     from agent_journal.archive.importing import Importer
     from agent_journal.archive.media import KeptMedia
@@ -304,6 +305,7 @@ class Journal(Closing):
         self._config = config
         self._archive = archive.open_to_read(config.home, bringing_up)
         self._searching: Searching | None = None
+        self._exact: Exactly | None = None
         self._media: KeptMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
@@ -337,17 +339,19 @@ class Journal(Closing):
 
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """A conversation that was listed; with `media` it has the images and files that are kept for it."""
-        if exact:
-            from agent_journal.archive.exact import exact as read_exactly  # noqa: PLC0415
-
-            conversation = read_exactly(self._archive, listed.key)
-        else:
-            conversation = self._archive.store.conversation(listed.key)
-        return self._kept_media().filled(listed.key, conversation) if media else conversation
+        found = self._exactly().read(listed.key) if exact else self._archive.store.conversation(listed.key)
+        return self._kept_media().filled(listed.key, found) if media else found
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
         return self._kept_media().brought_back(self._archive.one(name).key, media)
+
+    def _exactly(self) -> Exactly:
+        if self._exact is None:
+            from agent_journal.archive.exact import Exactly  # noqa: PLC0415 (seldom)
+
+            self._exact = Exactly(self._archive)
+        return self._exact
 
     def _kept_media(self) -> KeptMedia:
         if self._media is None:

@@ -152,6 +152,8 @@ class StoreSuite:
                 store.put_snapshot(each)
 
         assert [made[2], made[1], made[0]] == store.snapshots(key)
+        assert [made[1], made[0]] == store.snapshots(key, "b")
+        assert [] == store.snapshots(key, "c")
         assert [] == store.snapshots(key + 1)
         assert {b"b", b"group"} == store.needed_blobs()
         with store.transaction():
@@ -177,6 +179,7 @@ class StoreSuite:
 
         assert {one, two} == set(store.sources_of(a))
         assert [one] == store.sources_of(b)
+        assert [(one, ""), (two, "")] == store.units_of(a)
         assert ({a, b}, {a}) == (set(store.conversations_of(one)), set(store.conversations_of(two)))
 
     def test_what_a_source_gives_no_longer_when_it_is_read_again_goes(self, store: Store) -> None:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import pipeline
+from agent_journal.archive import Archive
 from agent_journal.archive import frames as framing
-from agent_journal.archive.exact import exact
+from agent_journal.archive.exact import Exactly
 from agent_journal.archive.frames import alone, frames
 from agent_journal.errors import UnreadableSource
-from agent_journal.model import Conversation, Item
+from agent_journal.model import Conversation, Item, Message
 from agent_journal.notes import Notes
 from agent_journal.pipeline import Unit
 from tests.archive.journals import ALL, imported, journal
 
 CHUNK = 64
+SESSION = "5d0c8f1e-7a52-4c3b-9e61-2f4a8b7c9d10"
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +127,79 @@ def test_one_conversation_of_an_export_is_read_alone(tmp_path: Path, monkeypatch
 
         monkeypatch.setattr(pipeline, "read_unit", counted)
         for conversation in (wanted[0], wanted[17], wanted[39]):
-            again = exact(archive, keys[conversation.id])
+            again = Exactly(archive).read(keys[conversation.id])
             assert again.timeline == conversation.timeline
         assert len(read) < 20, "only the frame is read, not the export"
+
+        read.clear()
+        exactly = Exactly(archive)
+        for conversation in wanted:
+            assert exactly.read(keys[conversation.id]).timeline == conversation.timeline
+        assert len(read) < 2 * len(wanted), "who wants all of an export reads it once"
+
+
+def lines(session: str, numbers: range) -> str:
+    """A session file whose content is in blocks, which rows do not keep as they were."""
+    return "".join(
+        json.dumps(
+            {
+                "type": "user",
+                "uuid": f"u{number}",
+                "parentUuid": f"u{number - 1}" if number else None,
+                "sessionId": session,
+                "timestamp": "2026-03-01T10:00:00.000Z",
+                "message": {"role": "user", "content": [{"type": "text", "text": f"{number} tea"}]},
+            }
+        )
+        + "\n"
+        for number in numbers
+    )
+
+
+def natives(archive: Archive) -> list[object]:
+    (listed,) = archive.store.conversations(ALL)
+    entries = Exactly(archive).read(listed.key).timeline
+    return [entry.native for entry in entries if isinstance(entry, Message)]
+
+
+def test_a_session_of_many_frames_is_as_its_source_had_it_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(framing, "CHUNK_BYTES", 1000)
+    file = tmp_path / f"{SESSION}.jsonl"
+    file.write_text(lines(SESSION, range(40)))
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, file)
+
+        assert 40 == len(natives(archive))
+        assert None not in natives(archive)
+
+
+def test_what_a_file_no_longer_tells_is_as_it_was_when_it_did(tmp_path: Path) -> None:
+    file = tmp_path / f"{SESSION}.jsonl"
+    with journal(tmp_path / "journal") as archive:
+        for numbers in (range(6), range(4, 9)):
+            file.write_text(lines(SESSION, numbers))
+            imported(archive, file)
+
+        assert [[{"type": "text", "text": f"{number} tea"}] for number in range(9)] == natives(archive)
+
+
+def test_of_many_files_in_a_zip_each_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = [str(uuid5(NAMESPACE_URL, str(number))) for number in range(12)]
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as packed:
+        for session in sessions:
+            packed.writestr(f"project/{session}.jsonl", lines(session, range(2)))
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, tmp_path / "all.zip")
+        exactly, whole = Exactly(archive), pipeline.read_unit
+        read: list[Unit] = []
+
+        def counted(unit: Unit, note: Notes) -> Iterator[Item]:
+            read.append(unit)
+            return whole(unit, note)
+
+        monkeypatch.setattr(pipeline, "read_unit", counted)
+        for listed in archive.store.conversations(ALL):
+            assert listed.id == exactly.read(listed.key).id
+        assert len(sessions) == len(read)

@@ -1,13 +1,17 @@
-"""A conversation with all that its source said, read again from the vault.
+"""Conversations with all that their sources said, read again from the vault.
 
-Rows hold no `native`: the few writers that promise the source's own form get it from here. Of an export
-with thousands of conversations only the frame is read in which this one is.
+Rows hold no `native`: the writers that promise the source's own form get it from here. Of an export with
+thousands of conversations only the frame is read in which one is. Whoever asks for many of them has all of it
+read once: what was not asked for yet waits in a temporary file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from agent_journal import pipeline, readers
@@ -18,6 +22,7 @@ from agent_journal.archive.rows import without_native
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Notes
 from agent_journal.pipeline import Unit
+from agent_journal.spill import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,31 +34,105 @@ if TYPE_CHECKING:
     from agent_journal.model import Event
 
 _ALONE = b"alone"
+# From so many conversations on it is quicker to read a unit once than to look for the frame of each.
+_MANY = 8
+_Name: TypeAlias = tuple[str, str]
+"""The source and the id of a conversation."""
+_decode = msgspec.msgpack.Decoder(Conversation).decode
 
 
-def exact(archive: Archive, key: int) -> Conversation:
-    """The conversation as the rows have it, with the source's own form of what is as it was there."""
-    stored = archive.store.conversation(key)
-    for source in archive.store.sources_of(key):
-        for snapshot in reversed(archive.store.snapshots(source)):
-            found = _in_snapshot(archive, snapshot, stored)
-            if found is not None:
-                return _with_native(stored, found)
-    return stored
+class Exactly:
+    """Gives conversations as the rows have them, with the source's own form of what is as it was there."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._unit: tuple[int, str] | None = None
+        self._snapshots: list[Snapshot] = []
+        self._asked: Counter[tuple[int, str, int]] = Counter()
+        self._shelf: Shelf | None = None
+        self._shelved: dict[tuple[int, str, int], dict[_Name, tuple[int, int] | None]] = {}
+
+    def read(self, key: int) -> Conversation:
+        """A conversation: one that a file no longer tells whole has the rest from what was kept before."""
+        stored = self._archive.store.conversation(key)
+        left = {entry.id for entry in stored.timeline if isinstance(entry, Message)}
+        for unit in self._archive.store.units_of(key):
+            for snapshot in reversed(self._kept(unit)):
+                found = self._found(snapshot, _name(stored), left) if left else None
+                if found is not None:
+                    stored = _with_native(stored, found, left)
+        return stored
+
+    def _kept(self, unit: tuple[int, str]) -> list[Snapshot]:
+        """What is kept of a unit, oldest first; the conversations of an export come one after the other."""
+        if unit != self._unit:
+            store, source = self._archive.store, unit[0]
+            # What came out of another journal says which file it was in there.
+            self._snapshots = store.snapshots(*unit) or store.snapshots(source)
+            self._unit = unit
+        return self._snapshots
+
+    def _found(self, snapshot: Snapshot, name: _Name, left: set[str]) -> Conversation | None:
+        place = (snapshot.source, snapshot.unit, snapshot.number)
+        self._asked[place] += 1
+        if place not in self._shelved:
+            found = self._in_frame(snapshot, name, left) if self._asked[place] < _MANY else None
+            return found or self._shelve(snapshot, name)
+        shelved = self._shelved[place]
+        if name not in shelved:
+            return None
+        at = shelved[name]
+        if at is None or self._shelf is None:
+            return next((item for item in self._whole(snapshot) if _name(item) == name), None)
+        return _decode(self._shelf.get(at))
+
+    def _in_frame(self, snapshot: Snapshot, name: _Name, left: set[str]) -> Conversation | None:
+        """A conversation that is all in one frame; those of many lines span several."""
+        frames = [*islice(_frames(self._archive.vault, snapshot.manifest, name[1].encode()), 2)]
+        for vault, manifest in frames if len(frames) == 1 else ():
+            for item in _conversations(vault, snapshot, manifest):
+                if _name(item) == name and left <= {entry.id for entry in item.timeline}:
+                    return item
+        return None
+
+    def _shelve(self, snapshot: Snapshot, name: _Name) -> Conversation | None:
+        """Read all of a unit for one conversation; if there are others, all are put where they are found."""
+        wanted: Conversation | None = None
+        shelved: dict[_Name, tuple[int, int] | None] = {}
+        for item in self._whole(snapshot):
+            if _name(item) == name and wanted is None:
+                wanted = item
+            elif _name(item) not in shelved:
+                shelved[_name(item)] = self._put(item)
+        if wanted is not None and shelved:
+            shelved[name] = self._put(wanted)
+        if shelved or wanted is None:
+            self._shelved[snapshot.source, snapshot.unit, snapshot.number] = shelved
+        return wanted
+
+    def _put(self, item: Conversation) -> tuple[int, int] | None:
+        if self._shelf is None:
+            self._shelf = Shelf()
+        return self._shelf.put(item)
+
+    def _whole(self, snapshot: Snapshot) -> Iterator[Conversation]:
+        return _conversations(self._archive.vault, snapshot, snapshot.manifest)
 
 
-def _in_snapshot(archive: Archive, snapshot: Snapshot, wanted: Conversation) -> Conversation | None:
-    for vault, manifest in _readings(archive.vault, snapshot.manifest, wanted.id.encode()):
-        source = Replayed(manifest, vault, snapshot.unit, snapshot.unit)
-        unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
-        for item in pipeline.read_unit(unit, Notes(keep=0)):
-            if isinstance(item, Conversation) and (item.source, item.id) == (wanted.source, wanted.id):
-                return item
-    return None
+def _name(conversation: Conversation) -> _Name:
+    return conversation.source, conversation.id
 
 
-def _readings(vault: Vault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
-    """The unit with one frame in place of a file, for each frame with the id in it; at last the whole."""
+def _conversations(vault: Any, snapshot: Snapshot, manifest: Manifest) -> Iterator[Conversation]:
+    source = Replayed(manifest, vault, snapshot.unit, snapshot.unit)
+    unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
+    for item in pipeline.read_unit(unit, Notes(keep=0)):
+        if isinstance(item, Conversation):
+            yield item
+
+
+def _frames(vault: Vault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
+    """The unit with one frame in place of a file, for each frame with the id in it."""
     for place, file in manifest.files.items():
         for chunk in file.chunks if len(file.chunks) > 1 else ():
             data = vault.get(chunk)
@@ -61,7 +140,6 @@ def _readings(vault: Vault, manifest: Manifest, id_: bytes) -> Iterator[tuple[An
                 frame = alone(data)
                 instead = KeptFile(file.name, len(frame), _ALONE, [_ALONE], file.modified_at)
                 yield _Overlaid(vault, frame), replace(manifest, files={**manifest.files, place: instead})
-    yield vault, manifest
 
 
 class _Overlaid:
@@ -76,12 +154,14 @@ class _Overlaid:
         return self._data if blob == _ALONE else self._vault.get(blob)
 
 
-def _with_native(stored: Conversation, found: Conversation) -> Conversation:
-    there = {entry.id: entry for entry in found.timeline}
-    return replace(stored, timeline=[_own(entry, there.get(entry.id)) for entry in stored.timeline])
+def _with_native(stored: Conversation, found: Conversation, left: set[str]) -> Conversation:
+    """The conversation with the source's own form of messages of which that was left to find."""
+    there = {entry.id: entry for entry in found.timeline if entry.id in left}
+    return replace(stored, timeline=[_own(entry, there.get(entry.id), left) for entry in stored.timeline])
 
 
-def _own(entry: Message | Event, other: Message | Event | None) -> Message | Event:
+def _own(entry: Message | Event, other: Message | Event | None, left: set[str]) -> Message | Event:
     if isinstance(other, Message) and isinstance(entry, Message) and without_native(other) == entry:
+        left.discard(entry.id)
         return other
     return entry

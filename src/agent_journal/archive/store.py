@@ -298,8 +298,8 @@ class Store(Catalog, Protocol):
     def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
         """Say since when sources are gone, or that they are there again."""
 
-    def snapshots(self, source: int) -> list[Snapshot]:
-        """What is kept of a source: unit by unit, oldest first."""
+    def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
+        """What is kept of a source, or of one unit of it: unit by unit, oldest first."""
 
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
         """Sources of which something was read by an older revision of its reader than these."""
@@ -312,6 +312,9 @@ class Store(Catalog, Protocol):
 
     def sources_of(self, conversation: int) -> list[int]:
         """The sources that hold a conversation."""
+
+    def units_of(self, conversation: int) -> list[tuple[int, str]]:
+        """The units that hold a conversation, each with its source; of some, only that is known."""
 
     def holds_nothing(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""

@@ -115,6 +115,15 @@ class Care(Spending, Again, Ledger):
             for row in self._rows("SELECT DISTINCT source FROM contents WHERE conversation = ?", conversation)
         ]
 
+    def units_of(self, conversation: int) -> list[tuple[int, str]]:
+        """The units that hold a conversation, each with its source; of some, only that is known."""
+        return [
+            (source, unit)
+            for source, unit in self._rows(
+                "SELECT source, unit FROM contents WHERE conversation = ? ORDER BY source, unit", conversation
+            )
+        ]
+
     def holds_nothing(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""
         memories = (

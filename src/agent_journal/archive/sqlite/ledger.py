@@ -83,13 +83,13 @@ class Ledger(Base):
         """Say since when sources are gone, or that they are there again."""
         self._many("UPDATE sources SET missing_since = ? WHERE key = ?", [(since, key) for key in keys])
 
-    def snapshots(self, source: int) -> list[Snapshot]:
-        """What is kept of a source, oldest first."""
+    def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
+        """What is kept of a source, or of one unit of it, oldest first."""
         sql = (
             "SELECT source, unit, number, reader, version, revision, taken_at, manifest FROM snapshots "
-            "WHERE source = ? ORDER BY unit, number"
+            f"WHERE source = ? {'AND unit = ? ' if unit else ''}ORDER BY unit, number"
         )
-        return [_snapshot(row) for row in self._rows(sql, source)]
+        return [_snapshot(row) for row in self._rows(sql, source, *filter(None, [unit]))]
 
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
         """Sources of which something was read by an older revision of its reader than these."""
