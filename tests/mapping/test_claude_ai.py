@@ -186,6 +186,16 @@ def test_attachments_and_files_are_merged(tmp_path: Path) -> None:
     ]
 
 
+def test_what_was_pasted_is_said(tmp_path: Path) -> None:
+    pasted = {"file_name": "", "file_size": 9, "file_type": "txt", "extracted_content": "long words"}
+    (found,) = parts_of(tmp_path, attachments=[pasted])
+
+    assert found == Text(
+        text="long words",
+        extra={"type": "attachment", "file_name": "", "file_size": 9, "file_type": "txt"},
+    )
+
+
 def test_without_parents_it_is_a_list(tmp_path: Path) -> None:
     item = read_one(tmp_path, message("m1"), message("m2", "assistant"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.model import Media, MediaKind
+from agent_journal.model import Media, MediaKind, Text
 
 if TYPE_CHECKING:
     from agent_journal.fields import Fields
@@ -24,8 +24,14 @@ _KINDS: dict[str, MediaKind] = {
 }
 
 
-def attachment(fields: Fields) -> Media:
-    """A file whose text the export has; the text stays under its own name. A paste has no file name."""
+def attachment(fields: Fields) -> Media | Text:
+    """A file whose text the export has; the text stays under its own name.
+
+    A long text that was pasted into a prompt is put away as a file without a name: the person said it.
+    """
+    pasted = fields.look("extracted_content")
+    if not fields.look("file_name") and isinstance(pasted, str) and pasted.strip():
+        return Text(text=fields.take("extracted_content"), extra={"type": "attachment", **fields.rest()})
     name = fields.text("file_name") or None
     size = fields.whole("file_size")
     stated = fields.look("file_type")
