@@ -302,6 +302,31 @@ def test_attachments_of_a_result_are_part_of_it(tmp_path: Path) -> None:
     assert result.output == [Text(text="Read."), Media(kind="image", mime="image/png", data="aGk=")]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"name": "APIError", "data": {"message": "Overloaded", "statusCode": 529}},
+        {"type": "provider", "message": "Overloaded"},
+    ],
+)
+def test_why_an_answer_failed_is_told(tmp_path: Path, error: dict[str, Any]) -> None:
+    item = exported(tmp_path, (user(), []), (answer(error=error), []))
+    said = item.timeline[-1]
+
+    assert isinstance(said, Message)
+    assert [Text(text="Overloaded", extra={"type": "error"})] == said.parts
+
+
+def test_who_broke_off_an_answer_needs_no_telling(tmp_path: Path) -> None:
+    aborted = {"name": "MessageAbortedError", "data": {"message": "The operation was aborted."}}
+    item = exported(tmp_path, (user(), []), (answer(error=aborted), []))
+    said = item.timeline[-1]
+
+    assert isinstance(said, Message)
+    assert [] == said.parts
+    assert aborted == said.extra["error"]
+
+
 def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path) -> None:
     injected, mixed = tree.messages(
         exported(

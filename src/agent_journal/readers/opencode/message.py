@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 Entry: TypeAlias = Message | Event
+# `MessageAbortedError`, or in newer files the type `aborted`.
+_ABORTED = "abort"
 
 
 class Record(NamedTuple):
@@ -85,6 +87,7 @@ def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: b
     stated = answer or fields
     at = None if time is None else time.moment("created")
     model = stated.text("modelID") if role == "assistant" else None
+    said += failure(stated)
     return Message(
         id=owner.message,
         made_id=made,
@@ -105,6 +108,17 @@ def ending(fields: Fields) -> str | None:
     if word is not None:
         fields.keep("finish", word)
     return word
+
+
+def failure(fields: Fields) -> list[Part]:
+    """Why there is no more of an answer, as the app shows it; not if the person broke it off."""
+    raw = fields.look("error")
+    if raw.__class__ is not dict or _ABORTED in f"{raw.get('name')} {raw.get('type')}".lower():
+        return []
+    error = fields.nested("error") or fields
+    told = (error.nested("data") if error.look("data").__class__ is dict else None) or error
+    text = told.text("message") if told.look("message").__class__ is str else None
+    return [Text(text=text, extra={"type": "error"})] if text else []
 
 
 def _facts(fields: Fields) -> Fields:

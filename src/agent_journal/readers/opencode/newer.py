@@ -20,7 +20,7 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Kind
-from agent_journal.readers.opencode.message import ending
+from agent_journal.readers.opencode.message import ending, failure
 from agent_journal.readers.opencode.names import kind_of
 from agent_journal.readers.opencode.parts import media
 from agent_journal.readers.opencode.usage import usage
@@ -120,7 +120,7 @@ def _answer(fields: Fields, name: str, at: str | None, spawned: Spawned, *, made
         at=at,
         model=called,
         stop_reason=ending(fields),
-        parts=parts,
+        parts=parts + failure(fields),
         usage=usage(fields, at, called),
         extra=fields.rest(),
     )
