@@ -152,6 +152,12 @@ def test_content_is_kept_as_the_array_it_was(tmp_path: Path) -> None:
         "<user_instructions>\nBe brief.\n</user_instructions>",
         "# AGENTS.md instructions for /home/ana\n\nBe brief.",
         "<turn_aborted>\n  <reason>interrupted</reason>\n</turn_aborted>",
+        "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>",
+        "<recommended_plugins>\n- Tea (tea)\n</recommended_plugins>",
+        "<goal_context>\nGo on.\n</goal_context>",
+        '<codex_internal_context source="goal">\nGo on.\n</codex_internal_context>',
+        "<external_browser>a tab</external_browser>",
+        '<hook_prompt hook_run_id="h1">Run the tests.</hook_prompt>',
     ],
 )
 def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path, text: str) -> None:

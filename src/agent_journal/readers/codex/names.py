@@ -26,7 +26,8 @@ KNOWN_KINDS = frozenset(
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
 
-# What the app puts before the model in the person's name begins with one of these.
+# What the app puts before the model in the person's name begins with one of these: no turn begins there,
+# also not with a command that the person ran herself.
 INJECTED = (
     "<environment_context>",
     "<user_instructions>",
@@ -35,6 +36,15 @@ INJECTED = (
     "<subagent_notification>",
     "<permissions instructions>",
     "<skill>",
+    "<user_shell_command>",
+    "<recommended_plugins>",
+    "<goal_context>",
+    "<codex_internal_context ",
+    "<extension_context>",
+    "<external_",
+    "<hook_prompt ",
+    "Warning: The maximum number of unified exec processes you can keep open is",
+    "Warning: apply_patch was requested via ",
 )
 
 TOOL_KINDS: dict[str, ToolKind] = {
