@@ -75,6 +75,26 @@ def of(conversation: Conversation, role: str) -> Message:
 # Sessions.
 
 
+def test_prompts_are_known_before_and_after_an_editor_cut_white_space(tmp_path: Path) -> None:
+    before = (
+        printed("Aider v0.86.1") + typed("first") + said("One.") + printed("Tokens: 1k sent, 2 received.")
+    )
+    cut = re.sub("  $", "", before, flags=re.MULTILINE)
+    item = only(tmp_path, cut, typed("second"), said("Two.\n\n#### Heading\n\nThree."))
+    messages = [entry for entry in item.timeline if isinstance(entry, Message)]
+
+    assert ["system", "user", "assistant", "user", "assistant"] == [message.role for message in messages]
+    assert "Two.\n\n#### Heading\n\nThree." == tree.plain_text(messages[-1])
+
+
+def test_prompts_are_known_where_only_their_ends_were_cut(tmp_path: Path) -> None:
+    item = only(
+        tmp_path, printed("Aider v0.86.1"), "\n#### first\n", said("One."), "#### second\n", said("Two.")
+    )
+
+    assert ["system", "user", "assistant", "user", "assistant"] == roles(item)
+
+
 def test_each_heading_begins_a_conversation(tmp_path: Path) -> None:
     other = "\n# aider chat started at 2026-01-03 09:00:00\n\n"
     found = read(tmp_path, HEADING + typed("one") + other + typed("two"))

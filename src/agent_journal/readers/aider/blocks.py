@@ -24,6 +24,8 @@ _AROUND = {who: (f"{mark} ".encode(), f"{_END}\n{mark} ") for who, mark in _MARK
 # What Aider prints and no model quotes.
 _KNOWN = ("> Tokens: ", "> Applied edit to ", "> Commit ", "> Aider v", "> Main model: ", "> Add ")
 _ENDED = re.compile(rb"^(?:####|>).*  $", re.MULTILINE)
+_TYPED_AND_ENDED = re.compile(rb"^####.*  $", re.MULTILINE)
+_TYPED_AND_CUT = re.compile(rb"^\n#### ", re.MULTILINE)
 # Behind empty lines: lines of one kind, as many as stand together, or a line that only a model writes. The
 # group that matches tells who wrote them.
 _TOGETHER = re.compile(rb'\n*+(?:((?:####.*  \n){1,1000})|((?:>.*  \n){1,1000})|(?=([!"$-=?-~]))|)')
@@ -40,17 +42,34 @@ def blocks(text: bytes, at: int = 0) -> list[Block]:
     It is searched as UTF-8, for most sessions have a character somewhere that makes their text twice as wide;
     bytes that are not UTF-8 raise `UnicodeDecodeError`.
     """
-    has_ends = _ENDED.search(text, at) is not None
     found: list[Block] = []
     speaker: Speaker = "model"
     start, last = at, at - 1
-    for now, begin, end in _Strict().stretches(text, at) if has_ends else _Lenient().stretches(text, at):
+    for now, begin, end in _stretches(text, at):
         if now != speaker or (begin != last + 1 and now != "model"):
             _add_block(text, speaker, start, last, found)
             speaker, start = now, begin
         last = end
     _add_block(text, speaker, start, last, found)
     return found
+
+
+def _stretches(text: bytes, at: int) -> Iterator[Stretch]:
+    """Who wrote the lines. White space is cut from all that is there; what is written later has its own."""
+    cut = _end_of_cut(text, at)
+    if cut > at:
+        yield from _Lenient().stretches(text[: cut - 1] if cut < len(text) else text, at)
+    if cut < len(text) or cut == at:
+        yield from _Strict().stretches(text, cut)
+
+
+def _end_of_cut(text: bytes, at: int) -> int:
+    """Where the lines begin that still have their ends: nobody answers before a prompt."""
+    if _ENDED.search(text, at) is None:
+        return len(text)
+    first = _TYPED_AND_ENDED.search(text, at)
+    end = first.start() if first else len(text)
+    return end if _TYPED_AND_CUT.search(text, at, end) else at
 
 
 def _add_block(text: bytes, speaker: Speaker, start: int, end: int, found: list[Block]) -> None:
