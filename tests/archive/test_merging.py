@@ -573,6 +573,19 @@ def test_what_only_the_other_form_tells_of_a_message_is_kept(store: SqliteStore)
     assert [("t3", "done", 1)] == [each for each in versions(store) if each[0] == "t3"]
 
 
+def test_a_file_that_turns_out_to_be_of_another_version_goes_on(store: SqliteStore) -> None:
+    def grown(version: str, count: int) -> Conversation:
+        messages = [said(f"m{number}", "more", minute(number)) for number in range(1, count)]
+        origin = Origin(reader=cursor.INFO.name, version=version, revision=1, file="chat.jsonl")
+        item = form(version, *messages, updated_at=minute(count) if messages else None)
+        return replace(item, origin=origin, title=str(count))
+
+    for conversation in (grown(BEST, 1), grown(LEAST, 2), grown(LEAST, 3), grown(LEAST, 4)):
+        put(store, conversation)
+
+    assert ("4", minute(4)) == (only(store).title, only(store).updated_at)
+
+
 def test_a_reader_that_is_not_there_has_no_preference() -> None:
     origin = Origin(reader="gone", version="2", revision=1)
 

@@ -113,7 +113,7 @@ class Conversations(Givers, Counting, Indexable):
     ) -> Change:
         key = known.key
         stored = self._stored(key)
-        wanted = preference(conversation.origin, known.reader, known.version)
+        wanted = self._preference(conversation, known, source)
         is_anew = self._begins_anew(source, key)
         is_newer = wanted > 0 or (
             not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
@@ -150,6 +150,15 @@ class Conversations(Givers, Counting, Indexable):
         changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
         new = max(0, messages_in(added) - changed)
         return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+
+    def _preference(self, conversation: Conversation, known: _Known, source: int) -> int:
+        """Which of two forms is shown; a file that grows may turn out to be of another version, but is one."""
+        wanted = preference(conversation.origin, known.reader, known.version)
+        unit = unit_of(conversation)
+        if not (wanted and unit):
+            return wanted
+        elsewhere = "SELECT 1 FROM contents WHERE conversation = ? AND (source, unit) != (?, ?) LIMIT 1"
+        return 0 if self._value(elsewhere, known.key, source, unit) is None else wanted
 
     def _new_entries(
         self,
