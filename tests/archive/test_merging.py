@@ -586,6 +586,14 @@ def test_a_file_that_turns_out_to_be_of_another_version_goes_on(store: SqliteSto
     assert ("4", minute(4)) == (only(store).title, only(store).updated_at)
 
 
+def test_a_list_has_no_branch_that_is_shown(store: SqliteStore) -> None:
+    first, second = said("1", "one", minute(1)), said("2", "two", minute(2))
+    put(store, replace(talk("a", first), shape="tree", head_id="1"))
+    put(store, replace(talk("a", first, second), shape="list"))
+
+    assert ("list", None) == (only(store).shape, only(store).head_id)
+
+
 def test_a_reader_that_is_not_there_has_no_preference() -> None:
     origin = Origin(reader="gone", version="2", revision=1)
 

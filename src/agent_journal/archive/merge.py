@@ -213,7 +213,8 @@ def merged_detail(newer: Conversation, older: Conversation) -> Conversation:
     changes: dict[str, Any] = {}
     for field, theirs in msgspec.structs.asdict(older).items():
         ours = getattr(newer, field)
-        if field in _TOGETHER or ours == theirs:
+        # A list has no branches, and so none that is shown.
+        if field in _TOGETHER or ours == theirs or (field == "head_id" and newer.shape == "list"):
             continue
         if ours is None:
             changes[field] = theirs
