@@ -152,7 +152,7 @@ class Conversations(Givers, Counting, Indexable):
         return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
 
     def _preference(self, conversation: Conversation, known: _Known, source: int) -> int:
-        """Which of two forms is shown; a file that grows may turn out to be of another version, but is one."""
+        """Which of two forms is shown; a file that turns out to be of another version as it grows is one."""
         wanted = preference(conversation.origin, known.reader, known.version)
         unit = unit_of(conversation)
         if not (wanted and unit):
