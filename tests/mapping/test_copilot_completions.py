@@ -404,6 +404,20 @@ def test_every_writer_takes_a_conversation_without_messages(tmp_path: Path) -> N
             assert written.documents or any("nothing" in note.detail for note in written.notes.kept)
 
 
+def test_what_became_of_a_suggestion_is_kept_beside_it() -> None:
+    offered = {name: value for name, value in event().items() if name not in ("completion", "accepted")}
+    turned_down = offered | {"type": "completion_rejected", "reason": "typed over"}
+    data = "\n".join(map(json.dumps, [event(accepted=False), turned_down])).encode()
+    (found,) = copilot_completions.read(Bytes(data), "events", Notes())
+
+    assert isinstance(found, Conversation)
+    *_, last = found.timeline
+    assert isinstance(last, Event)
+    assert "completion_rejected" == last.name
+    assert "typed over" == last.data["reason"]
+    assert "python" == last.data["language"]
+
+
 # Usual events are decoded into their fields; what must come of that is what comes of reading them with care.
 
 ODD: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 0, 1.0, True, [], {"a": 1}])

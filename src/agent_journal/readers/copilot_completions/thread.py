@@ -81,12 +81,15 @@ class Thread:
             if completion is not None:
                 usage, model = _usage(fields, prompt if is_new else None, completion), _text(fields, _MODEL)
                 self._suggest(completion, moment, language, usage, fields.rest(), model=model)
+            elif not is_new:
+                # What became of a suggestion is told with the prompt that it was for.
+                self._happened(moment, language, fields.rest())
         elif completion is not None:
             self._prompt_id, self._is_chosen = None, False
             usage, model = _usage(fields, None, completion), _text(fields, _MODEL)
             self._suggest(completion, moment, language, usage, fields.rest(), model=model)
         else:
-            self._happened(moment, fields.rest() | ({} if language is None else {LANGUAGE[0]: language}))
+            self._happened(moment, language, fields.rest())
 
     def add_usual(self, event: UsualEvent, at: str | None) -> None:
         """Take in a usual event: this makes of it what `add` makes of it."""
@@ -149,8 +152,8 @@ class Thread:
             self._head_id = message.id
         self._is_chosen = self._is_chosen or is_accepted
 
-    def _happened(self, moment: _Moment, rest: Bag) -> None:
-        """An event without any text: what was written is often not logged."""
+    def _happened(self, moment: _Moment, language: str | None, rest: Bag) -> None:
+        """An event without any new text: what was written is often not logged."""
         name = first_of(rest, TYPE)
         self._timeline.append(
             Event(
@@ -159,7 +162,7 @@ class Thread:
                 parent_id=self._head_id,
                 name=name if isinstance(name, str) and name else "completion",
                 at=moment.at,
-                data=rest,
+                data=rest if language is None else rest | {LANGUAGE[0]: language},
             )
         )
 
