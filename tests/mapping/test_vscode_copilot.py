@@ -393,6 +393,18 @@ def test_a_session_is_read_once(tmp_path: Path) -> None:
     assert noted(notes, Kind.IGNORED_FILE) == [f"chatSessions/{SESSION}.jsonl has the same session"] * 2
 
 
+@pytest.mark.parametrize("log", [b"", b"\n", b'{"kind":0,"v":{"version":3,"sessionId":"5f', b'{"kind":7}\n'])
+def test_a_log_without_a_session_hides_no_file_that_has_it(tmp_path: Path, log: bytes) -> None:
+    path = stored(tmp_path, f"{SESSION}.json", state(request()))
+    path.with_suffix(".jsonl").write_bytes(log)
+    view = stored(
+        tmp_path, f"{SESSION}.jsonl", transcript(vscodeVersion="1.111.0"), "GitHub.copilot-chat/transcripts"
+    )
+    found = list(read_all([str(path), str(view)], Notes()))
+
+    assert [(item.id, item.origin and item.origin.version) for item in found] == [(SESSION, "3")]
+
+
 # The session and its versions.
 
 

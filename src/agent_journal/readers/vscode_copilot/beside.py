@@ -8,14 +8,14 @@ import msgspec
 
 from agent_journal import database, ids, jsonstream
 from agent_journal.errors import UnreadableSource
-from agent_journal.notes import Kind
+from agent_journal.notes import Kind, Notes
+from agent_journal.peek import Peek
 from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.signs import INDEX
+from agent_journal.readers.vscode_copilot.signs import INDEX, is_operation, version_of
 
 if TYPE_CHECKING:
     from agent_journal.database import Database
     from agent_journal.model import Bag
-    from agent_journal.notes import Notes
     from agent_journal.source import Source
 
 # Folders whose files are sessions of one workspace, or of windows without one.
@@ -49,16 +49,28 @@ def twin(source: Source) -> Source | None:
     """The file that has the same session, and counts instead of this one.
 
     Since 1.109 a session is a log, and the file it was before may still be there; a transcript is a second
-    view of a session.
+    view of a session. An editor that dies while it writes leaves a log that is empty or torn in its first
+    line: then there is nothing but this file.
     """
     stem, _, suffix = source.name.rpartition(".")
+    found: list[Source | None] = []
     if is_stored(source):
-        return source.companion(f"{stem}.jsonl") if suffix == "json" else None
-    if _folder_of(source) != _TRANSCRIPTS:
-        return None
-    names = (f"{stem}.jsonl", f"{stem}.json")
-    found = (source.companion("..", "..", "chatSessions", name) for name in names)
-    return next((file for file in found if file is not None), None)
+        found = [source.companion(f"{stem}.jsonl")] if suffix == "json" else []
+    elif _folder_of(source) == _TRANSCRIPTS:
+        names = (f"{stem}.jsonl", f"{stem}.json")
+        found = [source.companion("..", "..", "chatSessions", name) for name in names]
+    return next((file for file in found if file is not None and _has_session(file)), None)
+
+
+def _has_session(file: Source) -> bool:
+    """Whether a session can be read out of a file; one that cannot be opened may well have it."""
+    try:
+        if not file.name.endswith(".jsonl"):
+            return version_of(Peek(file)) is not None
+        entries = jsonstream.lines(file, Notes(keep=0))
+        return any(entry.__class__ is dict and is_operation(entry) for _, entry in entries)
+    except UnreadableSource:
+        return True
 
 
 def workspace(source: Source, note: Notes) -> Bag:

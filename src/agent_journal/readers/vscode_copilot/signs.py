@@ -47,7 +47,7 @@ def version_of(peek: Peek) -> str | None:
     if "requests" in keys:
         return _flat(peek.records[0])
     if "kind" in keys:
-        return LOG if any(map(_is_operation, peek.records)) else None
+        return LOG if any(map(is_operation, peek.records)) else None
     if "data" in keys:
         return TRANSCRIPT if any(map(_is_transcripts_start, peek.records)) else None
     return None
@@ -73,7 +73,8 @@ def _is_request(request: Any) -> bool:
     )
 
 
-def _is_operation(record: dict[str, Any]) -> bool:
+def is_operation(record: dict[str, Any]) -> bool:
+    """Whether a line is the whole session, or changes something at its top or below."""
     kind = record.get("kind")
     if kind.__class__ is not int:
         return False
