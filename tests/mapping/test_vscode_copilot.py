@@ -980,6 +980,15 @@ def test_summaries_that_the_model_went_on_with(tmp_path: Path) -> None:
     ]
 
 
+def test_a_result_that_is_no_object_stays(tmp_path: Path) -> None:
+    conversation, notes = session(
+        tmp_path, request(result=rounds(called(("x", "c")), toolCallResults={"c": "[truncated]"}))
+    )
+
+    assert noted(notes, Kind.UNLINKED_RESULT) == ["c"]
+    assert messages(conversation)[-1].extra["result"]["metadata"]["toolCallResults"] == {"c": "[truncated]"}
+
+
 def test_results_of_no_call_are_kept_and_noted(tmp_path: Path) -> None:
     conversation, notes = session(
         tmp_path, request(response=["a"], result=rounds(toolCallResults={"lost": {"content": []}}))

@@ -235,11 +235,18 @@ class Answer:
         draft.round, draft.has_calls = call.round, True
         self._end_text()
         draft.parts.append(_tool_call(call, part))
-        given = self._given.pop(call.call_id, None) if call.call_id is not None else None
-        if given.__class__ is dict:
+        given = self._take_given(call.call_id)
+        if given is not None:
             draft.results.append(results.given(given, self._around, call, part))
         elif part is not None and (result := results.seen(part, call.call_id, call.name)) is not None:
             draft.results.append(result)
+
+    def _take_given(self, call_id: str | None) -> Bag | None:
+        """Take what the model was given as the result of a call; what is no object stays where it is."""
+        if call_id is None or self._given.get(call_id).__class__ is not dict:
+            return None
+        found: Bag = self._given.pop(call_id)
+        return found
 
     def _call_shown(self, part: Fields, *, sidechain: bool) -> None:
         """Tell a call of which only what was shown is known."""
