@@ -377,6 +377,15 @@ def test_both_kinds_of_traces_may_be_there(tmp_path: Path) -> None:
     ] == got.parts
 
 
+def test_a_step_does_not_think_again_what_the_trace_tells_around_its_calls(tmp_path: Path) -> None:
+    card = CARD.format("k1", "web_search", '{"query":"tides"}')
+    steps = [{"tagged_text": f"I search. {card} And wait."}, {"tagged_text": f"More. {card}"}]
+    got = message(tmp_path, thinking_trace=f"I search. {card} And wait.", steps=steps)
+
+    thoughts = [part.text for part in got.parts if isinstance(part, Reasoning)]
+    assert ["I search.", "And wait.", "More."] == thoughts
+
+
 def test_steps_are_calls_with_their_results(tmp_path: Path) -> None:
     steps = [
         {

@@ -34,23 +34,27 @@ class Thinking:
         self._fields = fields
         self._calls: dict[str, ToolCall] = {}
         self._thoughts = ""
+        """All that the traces tell, which steps may say again."""
 
     def read(self) -> list[Part]:
         """The thoughts, calls and results of a response."""
         look = self._fields.look
+        traces: list[str] = []
         if trace := words(look("thinking_trace")):
+            traces.append(trace)
             self._trace(trace, {})
         for agent in objects(look("agent_thinking_traces")):
             trace = words(agent.get("thinking_trace"))
             if trace and trace != look("thinking_trace"):
+                traces.append(trace)
                 self._trace(trace, {"agent_id": agent["agent_id"]} if "agent_id" in agent else {})
+        self._thoughts = "\n".join(traces)
         for step in objects(look("steps")):
             self._step(step)
         return self.parts
 
     def _trace(self, text: str, extra: Bag) -> list[ToolCall]:
         """Add the thoughts and calls in a text, in their order; the calls in it."""
-        self._thoughts += text
         end = 0
         calls: list[ToolCall] = []
         for start, stop, card in enclosed(text, _OPENING, _CLOSING):
@@ -61,7 +65,7 @@ class Thinking:
         return calls
 
     def _thought(self, text: str, extra: Bag) -> None:
-        if thought := text.strip():
+        if (thought := text.strip()) and thought not in self._thoughts:
             self.parts.append(Reasoning(text=thought, extra=dict(extra)))
 
     def _call(self, card: str) -> Iterator[ToolCall]:
@@ -91,7 +95,7 @@ class Thinking:
                 answers.append(body)
             elif _OPENING in body or tag == _CALLS:
                 calls += self._trace(body, {}) if tag != _CALLS else self._cards(body)
-            elif body.strip() not in self._thoughts:
+            else:
                 self._thought(body, {"tag": tag} if tag else {})
         self._results(step, calls, answers)
 
