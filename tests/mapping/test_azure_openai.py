@@ -684,6 +684,39 @@ def test_the_usual_rows_of_a_call_read_as_with_care(parts: tuple[Raw, Raw, list[
     assert read_with_care(rows) == read_rows(rows)
 
 
+def test_what_calls_say_otherwise_about_account_and_version_stays_with_them(tmp_path: Path) -> None:
+    first = apim_log(ApimSubscriptionId="ana")
+    second = apim_log(
+        requestId="2", timestamp="2026-01-05T09:00:00Z", apiVersion="v1", ApimSubscriptionId="bo"
+    )
+    (found,) = azure_openai.read(Bytes(json.dumps([first, second]).encode()), "bodies", Notes())
+
+    assert isinstance(found, Conversation)
+    assert ("ana", "2024-02-01") == (found.account_id, found.app_version)
+    assert [{}, {"apiVersion": "v1", "ApimSubscriptionId": "bo"}] == [
+        {name: value for name, value in each.extra.items() if name in ("apiVersion", "ApimSubscriptionId")}
+        for each in found.requests
+    ]
+
+
+def test_calls_of_which_only_metadata_is_known_keep_whose_they_are() -> None:
+    rows = [
+        {
+            "TimeGenerated": f"2026-01-05T0{hour}:00:00Z",
+            "CorrelationId": str(hour),
+            "ApimSubscriptionId": whose,
+        }
+        for hour, whose in enumerate(("ana", "bo", "ana"))
+    ]
+    (found,) = azure_openai.read(Bytes(json.dumps(rows).encode()), "llm-log", Notes())
+
+    assert isinstance(found, Conversation)
+    assert "ana" == found.account_id
+    assert [{}, {"ApimSubscriptionId": "bo"}, {}] == [
+        entry.data for entry in found.timeline if isinstance(entry, Event)
+    ]
+
+
 def test_the_rows_that_the_gateway_writes_are_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"CorrelationId": "c-1", "TimeGenerated": TIME, "Region": "north"}
     rows = [

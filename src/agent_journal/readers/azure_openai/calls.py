@@ -63,6 +63,18 @@ class Facts(NamedTuple):
     api_version: str | None
     account_id: str | None
     resource: str | None
+    columns: Bag
+    """The version and the account again, under the names that the log has for them."""
+
+    def beside(self, extra: Bag, api_version: str | None, account_id: str | None) -> Bag:
+        """What else a call says, with what of these its conversation has from another call."""
+        unlike = [pair for pair in self.columns.items() if pair[1] not in (api_version, account_id)]
+        if not unlike:
+            return extra
+        kept = dict(extra)
+        for column, value in unlike:
+            _keep(kept, column, value)
+        return kept
 
 
 class Call(NamedTuple):
@@ -333,7 +345,8 @@ def _usage(rows: list[Row]) -> Usage | None:
 
 def _facts(rows: list[Row], request: Any) -> Facts:
     deployment = _told(rows, (DEPLOYMENT, DIAGNOSED_DEPLOYMENT))
-    version = _told(rows, (VERSION,))
+    versions, accounts = _stated(rows, VERSION), _stated(rows, SUBSCRIPTION)
+    version, account = (next(iter(stated.values()), None) for stated in (versions, accounts))
     for row in rows:
         for name in _URLS:
             url = row.look(name)
@@ -342,7 +355,14 @@ def _facts(rows: list[Row], request: Any) -> Facts:
                 version = version or part["version"]
     if deployment is None and request.__class__ is dict and isinstance(request.get("model"), str):
         deployment = request["model"] or None
-    return Facts(deployment, version, _told(rows, (SUBSCRIPTION,)), _seen(rows, "resourceid"))
+    return Facts(deployment, version, account, _seen(rows, "resourceid"), versions | accounts)
+
+
+def _stated(rows: list[Row], name: str) -> Bag:
+    """What the rows say in a column, under their own name for it; nothing if they do not say it."""
+    column = next((column for row in rows if (column := row.column(name)) is not None), name)
+    value = _told(rows, (name,))
+    return {} if value is None else {column: value}
 
 
 def _seen(rows: list[Row], name: str) -> str | None:

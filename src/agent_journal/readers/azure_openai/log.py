@@ -41,11 +41,20 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
 
 
 def _with_facts(conversation: Conversation, facts: list[Facts]) -> Conversation:
-    """A dialogue with what the first of its calls that says it says about the service."""
+    """A dialogue with what the first of its calls that says it says about the service.
+
+    Where another call says otherwise, that stays with it: people with accounts of their own may ask the same.
+    """
     told = [facts[request.index] for request in conversation.requests]
+    api_version = next((each.api_version for each in told if each.api_version), None)
+    account_id = next((each.account_id for each in told if each.account_id), None)
     return replace(
         conversation,
         model=next((each.deployment for each in told if each.deployment), None),
-        app_version=next((each.api_version for each in told if each.api_version), None),
-        account_id=next((each.account_id for each in told if each.account_id), None),
+        app_version=api_version,
+        account_id=account_id,
+        requests=[
+            replace(request, extra=each.beside(request.extra, api_version, account_id))
+            for request, each in zip(conversation.requests, told, strict=True)
+        ],
     )

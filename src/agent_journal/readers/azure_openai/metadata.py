@@ -48,6 +48,8 @@ class Days:
 def _conversation(key: _Key, calls: list[Call], again: int) -> Conversation:
     exchanges = [call.exchange for call in calls]
     known = [exchange.at for exchange in exchanges if exchange.at is not None]
+    api_version = next((call.facts.api_version for call in calls if call.facts.api_version), None)
+    account_id = next((call.facts.account_id for call in calls if call.facts.account_id), None)
     # A day may be logged hour by hour, each in a file: they are pieces of one conversation.
     piece = exchanges[0].id if key.day is None else again or None
     return Conversation(
@@ -56,11 +58,11 @@ def _conversation(key: _Key, calls: list[Call], again: int) -> Conversation:
         source=SOURCE,
         started_at=known[0] if known else None,
         updated_at=known[-1] if known else None,
-        app_version=next((call.facts.api_version for call in calls if call.facts.api_version), None),
+        app_version=api_version,
         model=key.deployment,
-        account_id=next((call.facts.account_id for call in calls if call.facts.account_id), None),
+        account_id=account_id,
         shape="list",
-        timeline=_events(calls),
+        timeline=_events(calls, api_version, account_id),
         requests=[
             Request(
                 id=exchange.id,
@@ -75,7 +77,7 @@ def _conversation(key: _Key, calls: list[Call], again: int) -> Conversation:
     )
 
 
-def _events(calls: list[Call]) -> list[Message | Event]:
+def _events(calls: list[Call], api_version: str | None, account_id: str | None) -> list[Message | Event]:
     events: list[Message | Event] = []
     told: set[str] = set()
     for call in calls:
@@ -86,5 +88,6 @@ def _events(calls: list[Call]) -> list[Message | Event]:
             found = ids.made(found, exchange.index)
         told.add(found)
         name = call.name or "call"
-        events.append(Event(id=found, made_id=is_made, name=name, at=exchange.at, data=exchange.extra))
+        data = call.facts.beside(exchange.extra, api_version, account_id)
+        events.append(Event(id=found, made_id=is_made, name=name, at=exchange.at, data=data))
     return events
