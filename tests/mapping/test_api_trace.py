@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -874,6 +875,22 @@ def second(first: Raw, again: Raw) -> tuple[Conversation, Message, Message]:
     assert isinstance(one, Message)
     assert isinstance(other, Message)
     return found, one, other
+
+
+@pytest.mark.parametrize(
+    ("delta", "count"),
+    [
+        ({"audio": {"data": "QUJD" * 500}}, 20_000),
+        ({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "Tides. " * 200}]}, 20_000),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Tides."}]}]}, 80_000),
+    ],
+)
+def test_an_answer_that_comes_in_many_pieces_takes_no_time_squared(delta: Raw, count: int) -> None:
+    record = {"request": {"messages": []}, "response": sse(*[chunk(delta)] * count)}
+    started = time.process_time()
+    read([record])
+
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(("first", "again"), SAME)

@@ -5,6 +5,7 @@ Known from recorded streams up to November 2026: OpenAI, Azure, DeepSeek, Mistra
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.notes import Kind
@@ -79,13 +80,14 @@ class _Choice:
 
     def __init__(self) -> None:
         self._state: dict[str, Any] = {}
+        self._logprobs = _Pieces()
         self._role = "assistant"
         self._content: list[Any] = []
         self._texts: dict[str, list[str]] = {}
         self._lists: dict[str, list[Any]] = {}
         self._calls = _Calls()
-        self._function: dict[str, Any] = {}
-        self._audio: dict[str, Any] = {}
+        self._function = _Pieces()
+        self._audio = _Pieces()
         self._rest: dict[str, list[Any]] = {}
 
     def add(self, raw: dict[str, Any]) -> None:
@@ -93,7 +95,7 @@ class _Choice:
             if key == "delta" and value.__class__ is dict:
                 self._add_delta(value)
             elif key == "logprobs" and value.__class__ is dict:
-                self._state["logprobs"] = _joined(self._state.get("logprobs"), value)
+                self._logprobs.add(value)
             elif value is not None and key not in {"index", "delta"}:
                 self._state[key] = value
 
@@ -109,12 +111,10 @@ class _Choice:
                 case "tool_calls", list():
                     self._calls.add(value)
                 case "function_call", dict():
-                    self._function = _joined(self._function, value)
+                    self._function.add(value)
                 case "audio", dict():
-                    self._audio = _joined(self._audio, value)
-                case "reasoning_details", list():
-                    _add_details(self._lists.setdefault(key, []), value)
-                case "annotations", list():
+                    self._audio.add(value)
+                case "reasoning_details" | "annotations", list():
                     self._lists.setdefault(key, []).extend(value)
                 case _, str() if key in _TEXTS:
                     self._texts.setdefault(key, []).append(value)
@@ -124,65 +124,93 @@ class _Choice:
     def whole(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": self._role, "content": _content(self._content)}
         message |= {key: text for key, pieces in self._texts.items() if (text := "".join(pieces))}
-        message |= self._lists
+        message |= {
+            key: _details(listed) if key == "reasoning_details" else listed
+            for key, listed in self._lists.items()
+        }
         if calls := self._calls.whole():
             message["tool_calls"] = calls
-        if self._function:
-            message["function_call"] = self._function
-        if self._audio:
-            message["audio"] = self._audio
+        if function := self._function.whole():
+            message["function_call"] = function
+        if audio := self._audio.whole():
+            message["audio"] = audio
         for key, values in self._rest.items():
             message[key] = values if any(value != values[0] for value in values) else values[0]
-        return {"message": message, **self._state}
+        logprobs = self._logprobs.whole()
+        return {"message": message, **self._state, **({"logprobs": logprobs} if logprobs else {})}
 
 
 def _content(pieces: list[Any]) -> str | list[Any] | None:
     """Content as the API gives it without streaming: null if empty, a list where parts came (Mistral)."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces) or None
-    parts: list[Any] = []
+    runs: list[list[Any]] = []
     for piece in pieces:
         part = {"type": "text", "text": piece} if isinstance(piece, str) else piece
-        last = parts[-1] if parts else None
-        if last is not None and (kind := _kind(part)) in ("text", "thinking") and kind == _kind(last):
-            parts[-1] = _joined(last, part)
+        if runs and (kind := _kind(part)) in ("text", "thinking") and kind == _kind(runs[-1][0]):
+            runs[-1].append(part)
         elif part != {"type": "text", "text": ""}:
-            parts.append(part)
-    return parts
+            runs.append([part])
+    return [run[0] if len(run) == 1 else run[0] | _Pieces(*run).whole() for run in runs]
 
 
 def _kind(part: Any) -> Any:
     return part.get("type") if isinstance(part, dict) else None
 
 
-def _joined(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any]:
-    """Two pieces of one object: texts and lists are put together, anything else is replaced."""
-    whole = dict(before or {})
-    for key, value in after.items():
-        known: Any = whole.get(key)
-        if key in {"type", "id", "name"} and known:
-            continue
-        if known.__class__ is value.__class__ and value.__class__ in {str, list}:
-            whole[key] = known + value
-        elif value is not None:
-            whole[key] = value
-    return whole
+class _Pieces:
+    """An object that comes in pieces: texts and lists are put together, anything else is replaced.
+
+    They are put together once: an answer that is spoken comes in thousands of pieces, of megabytes in all.
+    """
+
+    def __init__(self, *pieces: dict[str, Any]) -> None:
+        self._values: dict[str, list[Any]] = {}
+        for piece in pieces:
+            self.add(piece)
+
+    def add(self, piece: dict[str, Any]) -> None:
+        """Take in the next piece."""
+        for key, value in piece.items():
+            known = self._values.get(key)
+            if value is None or (key in {"type", "id", "name"} and known is not None and any(known)):
+                continue
+            if known is not None and value.__class__ in {str, list} and known[0].__class__ is value.__class__:
+                known.append(value)
+            else:
+                self._values[key] = [value]
+
+    def whole(self) -> dict[str, Any]:
+        """All pieces as one object."""
+        return {key: _put_together(values) for key, values in self._values.items()}
 
 
-def _add_details(details: list[Any], pieces: list[Any]) -> None:
-    """OpenRouter's reasoning: pieces with the same type and index belong together."""
+def _put_together(values: list[Any]) -> Any:
+    if len(values) == 1:
+        return values[0]
+    return "".join(values) if values[0].__class__ is str else [*chain.from_iterable(values)]
+
+
+def _details(pieces: list[Any]) -> list[Any]:
+    """OpenRouter's reasoning: pieces in a row with the same type and index belong together."""
+    runs: list[list[Any]] = []
     for piece in pieces:
-        last = details[-1] if details else None
-        if isinstance(piece, dict) and isinstance(last, dict) and _same_detail(last, piece):
-            constant = {key: piece[key] for key in ("format", "index") if key in piece}
-            text = {key: value for key, value in piece.items() if key not in constant}
-            details[-1] = _joined(last, text) | constant
+        if runs and isinstance(piece, dict) and _same_detail(runs[-1][0], piece):
+            runs[-1].append(piece)
         else:
-            details.append(piece)
+            runs.append([piece])
+    return [run[0] if len(run) == 1 else _detail(run) for run in runs]
 
 
-def _same_detail(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return (one.get("type"), one.get("index")) == (other.get("type"), other.get("index"))
+def _detail(run: list[dict[str, Any]]) -> dict[str, Any]:
+    constant = {key: piece[key] for piece in run for key in ("format", "index") if key in piece}
+    texts = [{key: value for key, value in piece.items() if key not in constant} for piece in run]
+    return run[0] | _Pieces(*texts).whole() | constant
+
+
+def _same_detail(one: Any, other: dict[str, Any]) -> bool:
+    names = ("type", "index")
+    return isinstance(one, dict) and all(one.get(name) == other.get(name) for name in names)
 
 
 class _Calls:
