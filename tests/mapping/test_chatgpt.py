@@ -19,6 +19,7 @@ import pytest
 
 from agent_journal import jsonstream, readers, times, tree
 from agent_journal.model import (
+    Citation,
     Conversation,
     Event,
     Feedback,
@@ -26,6 +27,7 @@ from agent_journal.model import (
     Media,
     Memory,
     Message,
+    Other,
     Reasoning,
     Text,
     ToolCall,
@@ -412,6 +414,18 @@ def test_reasoning_and_its_recap(tmp_path: Path) -> None:
 
     assert [Reasoning(text="C", summary="S", extra={"finished": True})] == message(got, "t").parts
     assert [Reasoning(summary="12s")] == message(got, "r").parts
+
+
+def test_a_page_that_hardly_says_anything_is_kept(tmp_path: Path) -> None:
+    pages = [
+        {"content_type": "tether_quote", "domain": "tides.example", "tether_id": "9"},
+        {"content_type": "sonic_webpage", "text": "High water at noon.", "snippet": "noon"},
+    ]
+    nameless, untitled = first_message(tmp_path, said("a", "user", *pages)).parts
+
+    assert Other(data=pages[0], name="tether_quote") == nameless
+    assert isinstance(untitled, Text)
+    assert [Citation(text="noon")] == untitled.citations
 
 
 def test_a_result_belongs_to_the_nearest_call_of_its_turn(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Citation, Code, Media, Other, Part, Reasoning, Text
@@ -154,10 +155,8 @@ def _part(part: Bag, setting: Setting) -> list[Part]:
             return [Text(text=text, extra=fields.rest()) if text else _verbatim(part)]
         case "tether_quote" | "sonic_webpage":
             fields = setting.fields(part)
-            return [
-                Text(text=found.text, citations=found.citations, extra=fields.rest())
-                for found in _source(fields)
-            ]
+            found = _source(fields)
+            return [replace(text, extra=fields.rest()) for text in found] or [_verbatim(part)]
     setting.note(Kind.UNKNOWN_TYPE, setting.where, f"part {str(part.get('content_type'))[:40]!r}")
     return [_verbatim(part)]
 
@@ -228,7 +227,8 @@ def _source(fields: Fields) -> list[Text]:
     text = fields.text("text") or snippet or title or address
     if text is None:
         return []
-    cited = [Citation(title=title, url=address, text=snippet)] if title or address else []
+    says_more = bool(title or address) or snippet not in (None, text)
+    cited = [Citation(title=title, url=address, text=snippet)] if says_more else []
     return [Text(text=text, citations=cited)]
 
 
