@@ -221,6 +221,8 @@ def test_homes_and_names() -> None:
         "~/.copilot/session-state/*.jsonl",
         "~/.copilot/history-session-state/*.json",
         "~/.copilot-cli/sessions/*/events.jsonl",
+        "~/.local/state/.copilot/session-state/*/events.jsonl",
+        "~/.config/.copilot/session-state/*/events.jsonl",
     } <= set(info.homes)
 
 

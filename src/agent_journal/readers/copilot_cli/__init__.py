@@ -40,9 +40,11 @@ INFO = ReaderInfo(
         "%COPILOT_HOME%/session-state/*.jsonl",
         "%COPILOT_HOME%/history-session-state/*.json",
         "~/.copilot-cli/sessions/*/events.jsonl",
-        # Builds of 2025 followed XDG_STATE_HOME and XDG_CONFIG_HOME.
+        # Builds before 1.0.40, which moves what it finds there, followed XDG_STATE_HOME and XDG_CONFIG_HOME.
+        "~/.local/state/.copilot/session-state/*/events.jsonl",
         "~/.local/state/.copilot/session-state/*.jsonl",
         "~/.local/state/.copilot/history-session-state/*.json",
+        "~/.config/.copilot/session-state/*/events.jsonl",
         "~/.config/.copilot/session-state/*.jsonl",
         "~/.config/.copilot/history-session-state/*.json",
     ),
