@@ -547,6 +547,7 @@ def test_rows_are_the_same_from_every_file(kind: str, tmp_path: Path) -> None:
     [
         (apim_log(), "bodies"),
         ({"REQUESTBODY": '{"messages": []}', "RESPONSEBODY": "", "DEPLOYMENTNAME": "d"}, "bodies"),
+        ({"customDimensions": '{"requestBody": {"messages": []}, "apiVersion": "1"}'}, "bodies"),
         ({"customDimensions": {"requestBody": '{"messages": []}', "apiVersion": "1"}}, "bodies"),
         ({"CorrelationId": "c", "RequestMessages": None}, "llm-log"),
         ({"CorrelationId": "c", "SequenceNumber": 0, "DeploymentName": "d"}, "llm-log"),
@@ -682,6 +683,38 @@ def test_the_usual_rows_of_a_call_read_as_with_care(parts: tuple[Raw, Raw, list[
     rows = [row | {"SequenceNumber": number} for number, row in enumerate(rows)]
 
     assert read_with_care(rows) == read_rows(rows)
+
+
+DIMENSIONS = {
+    "requestBody": {"requestId": "q1", "deploymentName": "gpt4-prod", "requestBody": {"messages": [USER]}},
+    "responseBody": {"requestId": "q1", "deploymentName": "gpt4-prod", "responseBody": body()},
+}
+
+
+def dimensions_in(form: str) -> bytes:
+    """Two rows of Application Insights, whose dimensions every export has as a text."""
+    header = ["timestamp", "message", "customDimensions"]
+    rows = [["2026-01-05T08:00:00Z", name, json.dumps(value)] for name, value in DIMENSIONS.items()]
+    if form == "csv":
+        out = io.StringIO()
+        csv.writer(out).writerows([header, *rows])
+        return out.getvalue().encode()
+    if form == "rest":
+        columns = [{"name": name, "type": "string"} for name in header]
+        return json.dumps({"tables": [{"name": "PrimaryResult", "columns": columns, "rows": rows}]}).encode()
+    return json.dumps([dict(zip(header, row, strict=True)) for row in rows]).encode()
+
+
+@pytest.mark.parametrize("form", ["csv", "rest", "rows"])
+def test_dimensions_that_are_a_text_are_known_and_joined(form: str) -> None:
+    source = Bytes(dimensions_in(form))
+    version = azure_openai.sniff(Peek(source))
+    (found,) = azure_openai.read(source, version or "", Notes())
+
+    assert "bodies" == version
+    assert isinstance(found, Conversation)
+    assert "q1" == found.id
+    assert ["user", "assistant"] == [entry.role for entry in found.timeline if not isinstance(entry, Event)]
 
 
 def test_what_calls_say_otherwise_about_account_and_version_stays_with_them(tmp_path: Path) -> None:

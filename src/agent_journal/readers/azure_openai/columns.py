@@ -50,6 +50,20 @@ def glance(values: dict[str, Any], columns: dict[str, str], name: str) -> Any:
     return None
 
 
+def opened(value: Any) -> Any:
+    """A column of columns: most exports have it as a text."""
+    if value.__class__ is str and value.lstrip().startswith("{"):
+        return jsonstream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
+    return value
+
+
+def open_nested(values: dict[str, Any], columns: dict[str, str]) -> None:
+    """Let the columns be seen that lie in a column."""
+    for name in NESTED:
+        if name in columns and (inner := opened(values[columns[name]])).__class__ is dict:
+            values[columns[name]] = inner
+
+
 class Row:
     """Values are moved out by their folded names; what is left stays under its own name and nesting.
 
@@ -69,14 +83,10 @@ class Row:
                     self._open(columns[name])
 
     def _open(self, column: str) -> None:
-        """Let the columns be found that lie in a column, which may be a text."""
+        """Let the columns be found that lie in a column."""
         value = self._values[column]
-        if value.__class__ is str and value.lstrip().startswith("{"):
-            value = jsonstream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
-        if value.__class__ is dict:
-            self._fields.keep(column, value)
-            if (inner := self._fields.nested(column)) is not None:
-                self._below.append((inner, value, spelled(tuple(value))))
+        if value.__class__ is dict and (inner := self._fields.nested(column)) is not None:
+            self._below.append((inner, value, spelled(tuple(value))))
 
     def _place(self, name: str) -> tuple[Fields, str] | None:
         """Where the column of that name is, if nobody took it."""

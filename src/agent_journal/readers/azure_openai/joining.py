@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
 from agent_journal.notes import Kind
-from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment
+from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment, open_nested
 from agent_journal.readers.azure_openai.names import IDS, TIMES
 from agent_journal.readers.azure_openai.rows import Placed
 from agent_journal.spill import Grouped, flat_size
@@ -25,6 +25,8 @@ def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
     at = 0
     for place, row in enumerate(rows):
         known = layout(tuple(row.values))
+        if known.is_nested:
+            open_nested(row.values, known.columns)
         at = _time(row.values, known) or at
         group, size = _id(row.values, known) or f"\0{place}", flat_size(row.values)
         if size is not None:

@@ -7,8 +7,8 @@ from functools import lru_cache
 SOURCE = "azure-openai"
 
 # Columns that hold columns: of storage exports, of the table AzureDiagnostics and of Application Insights.
-PROPERTIES = "properties"
-NESTED = (PROPERTIES, "customdimensions", "responseheaders")
+PROPERTIES, INSIGHTS = "properties", "customdimensions"
+NESTED = (PROPERTIES, INSIGHTS, "responseheaders")
 CORRELATION = "correlationid"
 # What the rows of a call have in common.
 IDS = (CORRELATION, "requestid", "apimrequestid")

@@ -8,6 +8,7 @@ from agent_journal.readers.azure_openai.names import (
     CORRELATION,
     DEPLOYMENT,
     DIAGNOSED_DEPLOYMENT,
+    INSIGHTS,
     NESTED,
     PROPERTIES,
     REQUEST_BODIES,
@@ -35,13 +36,14 @@ _CATEGORIES = frozenset({"requestresponse", "audit", "trace", "azureopenaireques
 _SERVICE = "cognitiveservices"
 _DIAGNOSED = frozenset({DIAGNOSED_DEPLOYMENT, "apiname"})
 # Some column of each layout; without any of them nothing else has to be looked at.
-_ANY = frozenset({REQUEST_SIDE, RESPONSE_SIDE, SEQUENCE, PROPERTIES, "customdimensions", *_BODIES})
+_ANY = frozenset({REQUEST_SIDE, RESPONSE_SIDE, SEQUENCE, PROPERTIES, INSIGHTS, *_BODIES})
 
 
 def version_of(peek: Peek) -> str | None:
     """Which log a file holds, or None."""
     if peek.header:
-        return _of_table({folded(name) for name in peek.header})
+        names = {folded(name) for name in peek.header}
+        return _of_table(names) or (BODIES if INSIGHTS in names and _mentions_bodies(peek.head) else None)
     wrapped = _wrapped(peek)
     if wrapped is None and _ANY.isdisjoint(map(folded, peek.keys)):
         return None
@@ -86,6 +88,12 @@ def _of_table(names: set[str]) -> str | None:
     return DIAGNOSTICS if names >= {"category", "operationname", PROPERTIES, "durationms"} else None
 
 
+def _mentions_bodies(head: bytes) -> bool:
+    """Whether the first rows of a table have, in a column of columns, what a log of calls has."""
+    text = head.decode("utf-8", "replace").casefold()
+    return any(name in text for name in _BODIES) and any(name in text for name in _OF_AZURE)
+
+
 def _is_llm_log(names: Iterable[str]) -> bool:
     has = set(names).__contains__
     return has(CORRELATION) and (
@@ -104,9 +112,11 @@ def _of_record(record: dict[str, Any]) -> str | None:
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
     """Values by folded names, also those that lie in a column of columns."""
+    from agent_journal.readers.azure_openai.columns import opened  # noqa: PLC0415 (few files have such columns)
+
     values = {name: record[column] for name, column in spelled(tuple(record)).items()}
     for name in NESTED:
-        inner = values.get(name)
+        inner = opened(values.get(name))
         if inner.__class__ is dict:
             values = {folded(key): value for key, value in inner.items()} | values
     return values
