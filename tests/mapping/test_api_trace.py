@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import tree
-from agent_journal.model import Conversation, Message, Reasoning, Request, Text, ToolCall, ToolResult
+from agent_journal.model import Conversation, Message, Reasoning, Request, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import _messages_openai, api_trace
@@ -875,6 +875,30 @@ def second(first: Raw, again: Raw) -> tuple[Conversation, Message, Message]:
     assert isinstance(one, Message)
     assert isinstance(other, Message)
     return found, one, other
+
+
+def test_an_answer_of_a_model_on_this_machine() -> None:
+    call = {"function": {"name": "tide", "arguments": {"port": "Lyme"}}}
+    message = {"role": "assistant", "content": "At noon.", "thinking": "Hm.", "tool_calls": [call]}
+    counts = {"prompt_eval_count": 5, "eval_count": 7}
+    about = {"model": "llama3", "done": True, "done_reason": "stop", "total_duration": 9}
+    notes = Notes()
+    conversation = only(
+        {"id": "r", "request": {"messages": [USER]}, "response": {"message": message, **about, **counts}},
+        notes=notes,
+    )
+    reply = conversation.timeline[-1]
+
+    assert isinstance(reply, Message)
+    assert [
+        Reasoning(text="Hm."),
+        Text(text="At noon."),
+        ToolCall(name="tide", input={"port": "Lyme"}),
+    ] == reply.parts
+    assert ("llama3", "stop") == (reply.model, reply.stop_reason)
+    assert Usage(key="r", input=5, output=7, extra=counts) == reply.usage
+    assert {"done": True, "total_duration": 9} == conversation.requests[0].extra["response"]
+    assert [] == notes.kept
 
 
 @pytest.mark.parametrize(

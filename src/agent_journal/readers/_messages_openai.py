@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import roles
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, words
 from agent_journal.model import (
     Bag,
     Citation,
@@ -227,10 +227,12 @@ def _thinking(fields: Fields) -> Part:
 
 
 def _reasoning(fields: Fields) -> list[Part]:
-    """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI) or `reasoning` (OpenRouter)."""
+    """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama) or `reasoning`."""
     parts: list[Part] = []
     if text := fields.text("reasoning_content"):
         parts.append(Reasoning(text=text))
+    if words(fields.look("thinking")):
+        parts.append(Reasoning(text=fields.text("thinking")))
     details = fields.look("reasoning_details")
     if isinstance(details, list) and details and all(isinstance(detail, dict) for detail in details):
         fields.drop("reasoning_details")

@@ -134,6 +134,8 @@ def _replies(fields: Fields, error: Any) -> Answer:
         found = _items(fields, is_failed=error is not None)
     elif fields.look("candidates").__class__ is list or fields.has("usageMetadata"):
         found = _candidates(fields)
+    elif fields.look("message").__class__ is dict and fields.has("done"):
+        found = _local(fields)
     else:
         if error is None:
             _explain(fields)
@@ -196,6 +198,21 @@ def _message(fields: Fields) -> Answer:
     reply = Reply(CLAUDE.said(message, fields.note, fields.where), message, CLAUDE) if content else _silence()
     reply = replace(reply, stop_reason=fields.text("stop_reason"))
     return Answer([reply], response_id, model, usage, extra=fields.rest())
+
+
+def _local(fields: Fields) -> Answer:
+    """An answer of Ollama's own API: one message in the chat dialect, with counts of its own."""
+    message = fields.take("message")
+    reply = Reply(_messages_openai.said(message, fields.note, fields.where), message)
+    counts = fields.take_all(("prompt_eval_count", "eval_count"))
+    sent, came = (_count(counts.get(name)) for name in ("prompt_eval_count", "eval_count"))
+    usage = Usage(input=sent, output=came, extra=counts) if counts else None
+    reply = replace(reply, stop_reason=fields.text("done_reason"))
+    return Answer([reply], model=fields.text("model"), usage=usage, extra=fields.rest())
+
+
+def _count(value: Any) -> int | None:
+    return value if value.__class__ is int and value >= 0 else None
 
 
 def _items(fields: Fields, *, is_failed: bool) -> Answer:
