@@ -717,7 +717,7 @@ def test_dimensions_that_are_a_text_are_known_and_joined(form: str) -> None:
     assert ["user", "assistant"] == [entry.role for entry in found.timeline if not isinstance(entry, Event)]
 
 
-def test_what_calls_say_otherwise_about_account_and_version_stays_with_them(tmp_path: Path) -> None:
+def test_what_calls_say_otherwise_about_account_and_version_stays_with_them() -> None:
     first = apim_log(ApimSubscriptionId="ana")
     second = apim_log(
         requestId="2", timestamp="2026-01-05T09:00:00Z", apiVersion="v1", ApimSubscriptionId="bo"

@@ -227,7 +227,7 @@ def _thinking(fields: Fields) -> Part:
 
 
 def _reasoning(fields: Fields) -> list[Part]:
-    """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama) or `reasoning`."""
+    """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama), `reasoning`."""
     parts: list[Part] = []
     if text := fields.text("reasoning_content"):
         parts.append(Reasoning(text=text))
