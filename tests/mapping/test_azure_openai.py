@@ -717,6 +717,13 @@ def test_dimensions_that_are_a_text_are_known_and_joined(form: str) -> None:
     assert ["user", "assistant"] == [entry.role for entry in found.timeline if not isinstance(entry, Event)]
 
 
+def test_dimensions_of_another_service_are_not_claimed() -> None:
+    other = json.dumps({"requestBody": {"basket": ["tea"]}, "correlationId": "k1"}).replace('"', '""')
+    table = f'timestamp,message,customDimensions\r\n2026-01-05T08:00:00Z,ordered,"{other}"\r\n'
+
+    assert azure_openai.sniff(Peek(Bytes(table.encode()))) is None
+
+
 def test_what_calls_say_otherwise_about_account_and_version_stays_with_them() -> None:
     first = apim_log(ApimSubscriptionId="ana")
     second = apim_log(

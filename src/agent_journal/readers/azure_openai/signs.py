@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.readers.azure_openai.names import (
@@ -35,6 +36,8 @@ _OF_AZURE = frozenset({DEPLOYMENT, "apiversion", "apimrequestid", "apimsubscript
 _CATEGORIES = frozenset({"requestresponse", "audit", "trace", "azureopenairequestusage"})
 _SERVICE = "cognitiveservices"
 _DIAGNOSED = frozenset({DIAGNOSED_DEPLOYMENT, "apiname"})
+# What the body of a chat has, as a field of a table has it: with its quotes doubled, perhaps escaped.
+_CHAT_IN_TABLE = re.compile(r'"(?:messages|choices|input|output)\\*"+\s*:')
 # Some column of each layout; without any of them nothing else has to be looked at.
 _ANY = frozenset({REQUEST_SIDE, RESPONSE_SIDE, SEQUENCE, PROPERTIES, INSIGHTS, *_BODIES})
 
@@ -89,9 +92,10 @@ def _of_table(names: set[str]) -> str | None:
 
 
 def _mentions_bodies(head: bytes) -> bool:
-    """Whether the first rows of a table have, in a column of columns, what a log of calls has."""
+    """Whether the first rows of a table have, in a column of columns, what a log of chats has."""
     text = head.decode("utf-8", "replace").casefold()
-    return any(name in text for name in _BODIES) and any(name in text for name in _OF_AZURE)
+    has_all = (any(name in text for name in names) for names in (_BODIES, _OF_AZURE))
+    return all(has_all) and _CHAT_IN_TABLE.search(text) is not None
 
 
 def _is_llm_log(names: Iterable[str]) -> bool:
