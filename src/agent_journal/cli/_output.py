@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from agent_journal.config import FILE_NAME, home_of
 from agent_journal.errors import CannotWrite
 
 
@@ -12,6 +11,8 @@ def insist_on_elsewhere(path: str | None) -> None:
     """Refuse to write over the journal, which may be the only copy of what it holds."""
     if path is None:
         return
+    from agent_journal.config import FILE_NAME, home_of  # noqa: PLC0415 (slow to import)
+
     home, place = (os.path.realpath(each) for each in (home_of(os.environ), path))
     if not place.startswith(home + os.sep):
         return
