@@ -23,7 +23,7 @@ from agent_journal.embedding import Embedder
 from agent_journal.errors import ArchiveInUse, CannotWrite
 from agent_journal.journal import Journal
 from agent_journal.search import folder as index_folder
-from agent_journal.search.meaning import static, vectors
+from agent_journal.search.meaning import nearest, static, vectors
 from agent_journal.search.meaning.hashed import HashModel
 from agent_journal.search.meaning.vectors import Stored
 from tests.search import tiny_onnx
@@ -315,6 +315,18 @@ def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.
             dead = set(stored(settled).known().tolist()) - alive
             assert embedding.state(kept, settled).whole
     assert len(dead) <= 0.2 * len(alive)
+
+
+def test_while_the_graph_is_made_others_make_vectors(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_it: list[str] = []
+    monkeypatch.setattr(nearest, "MANY", 1)
+    monkeypatch.setattr(nearest, "make_graph", lambda _: at_it.append(embedding.at_it(settled)))
+
+    Embedder(kept, settled, MODEL).run()
+
+    assert [""] == at_it
 
 
 # ── What a search does about it ──

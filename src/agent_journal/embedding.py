@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import indexing
 from agent_journal.archive.lock import Lock
-from agent_journal.errors import IndexDamaged
+from agent_journal.errors import ArchiveInUse, IndexDamaged
 from agent_journal.search.meaning import chunks, models, vectors
 from agent_journal.search.meaning.vectors import About, Made, Stored
 
@@ -150,9 +150,11 @@ class Embedder:
             is_all = self._pass(until, told or (lambda _, __: None))
             if is_all and seconds is None:
                 self._tidy()
-            return is_all
         finally:
             self._turn.release()
+        if is_all and seconds is None:
+            self._see_to_graph()
+        return is_all
 
     def _pass(self, until: float | None, told: Callable[[int, int], None]) -> bool:
         """Deal with all that the rows have now."""
@@ -278,10 +280,8 @@ class Embedder:
                 vectors.say(self._folder, self._said)
 
     def _tidy(self) -> None:
-        """Throw out vectors of what is no longer there if they are many, and see to the graph."""
+        """Throw out vectors of what is no longer there if they are many."""
         import numpy as np  # noqa: PLC0415
-
-        from agent_journal.search.meaning import nearest  # noqa: PLC0415 (imports numpy)
 
         with writing(self._folder):
             stored = Stored(self._folder, self._reloaded())
@@ -292,9 +292,20 @@ class Embedder:
                 vectors.keep_only(stored, alive)
         if is_much:
             self._pass(None, lambda _, __: None)
-            stored = Stored(self._folder, self._current())
-        if nearest.graph_is_due(stored):
-            nearest.make_graph(stored)
+
+    def _see_to_graph(self) -> None:
+        """Make the graph if it is due: that may take an hour, in which others give vectors to what is new."""
+        from agent_journal.search.meaning import nearest  # noqa: PLC0415 (imports numpy)
+
+        if not nearest.graph_is_due(Stored(self._folder, self._current())):
+            return
+        turn = Lock(self._folder / "turn.graph")
+        with suppress(ArchiveInUse):
+            turn.acquire()
+            try:
+                nearest.make_graph(Stored(self._folder, self._current()))
+            finally:
+                turn.release()
 
 
 def discard(config: Config) -> None:

@@ -194,6 +194,26 @@ def test_a_graph_leads_to_the_nearest_and_new_ones_are_looked_at(
     assert 400 == nearest.nearest(Stored(folder, now), question, 1)[0].key
 
 
+def test_a_graph_is_made_only_where_it_has_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
+    monkeypatch.setattr(nearest, "MANY", 10)
+    needed = Stored(folder, begun).rows.nbytes + 30 * nearest._BESIDE
+    for pages, is_due in ((4 * needed, True), (4 * needed - 1, False)):
+        sizes = {"SC_PHYS_PAGES": pages, "SC_PAGE_SIZE": 1}
+        monkeypatch.setattr("os.sysconf", sizes.__getitem__)
+        assert is_due == nearest.graph_is_due(Stored(folder, begun))
+
+
+def test_a_graph_of_what_was_erased_meanwhile_is_dropped(folder: Path) -> None:
+    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
+    stored = Stored(folder, begun)
+    vectors.begin(folder, MADE)
+
+    nearest.make_graph(stored)
+
+    assert [] == [*folder.glob("*graph*")]
+
+
 def test_a_broken_graph_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
     monkeypatch.setattr(nearest, "MANY", 10)

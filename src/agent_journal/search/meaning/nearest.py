@@ -1,16 +1,18 @@
 """Which vectors are nearest to a question's: all are looked at while they are few, else a graph leads there.
 
-Looking at a million of 256 dimensions in f16 takes 36 ms. From two million on, that is longer than all the
-rest of a search; then a graph (HNSW) is made beside them. What came after the graph is always looked at.
+Looking at a million of 256 dimensions in f16 takes 36 ms. From five million on, a person would notice; then a
+graph (HNSW) is made beside them, if there is memory for it. What came after the graph is always looked at.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from agent_journal.errors import CannotWrite
+from agent_journal.search.meaning import vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 # Measured by `bench/meaning.py`: of 150,000 vectors a graph takes 51 CPU seconds to make; it then answers in
-# 0.9 instead of 5.3 ms, and has 0.97 of the ten nearest.
-MANY = 2_000_000
+# 0.9 instead of 5.3 ms, and has 0.97 of the ten nearest. Of five million it takes more than half an hour.
+MANY = 5_000_000
+_BESIDE = 340  # bytes in memory for each vector of a graph, beside the vector
+_SHARE = 0.25  # of the machine's memory, that a graph may take while it is made
 _EXPANSION = 256
 _SLACK = 4  # vectors per key wanted, as long messages have several
 
@@ -88,11 +92,20 @@ def _best(likeness: NDArray[np.floating], count: int) -> Places:
 
 
 def graph_is_due(stored: Stored) -> bool:
-    """Whether there are many vectors of which a fifth or more is in no graph."""
-    if stored.about.rows < MANY:
+    """Whether there are many vectors of which a fifth or more is in no graph, and memory for one."""
+    if stored.about.rows < MANY or not _has_room(stored):
         return False
     graph = _graph(stored, view=True)
     return graph is None or len(graph) < stored.about.rows * 0.8
+
+
+def _has_room(stored: Stored) -> bool:
+    """Whether the machine has the memory that it takes to make a graph; where nobody knows, it has."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no such function
+        return True
+    return stored.rows.nbytes + stored.about.rows * _BESIDE <= memory * _SHARE
 
 
 def make_graph(stored: Stored) -> None:
@@ -110,7 +123,12 @@ def make_graph(stored: Stored) -> None:
     try:
         graph.save(str(part))
         part.chmod(0o600)
-        part.replace(path)
+        if vectors.is_current(stored.folder, stored.about.generation):
+            part.replace(path)
+        else:  # what was forgotten meanwhile is in it
+            part.unlink()
+    except FileNotFoundError:
+        return  # another process began to make vectors, and took it for something that was left
     except (OSError, RuntimeError) as error:
         raise CannotWrite(str(path), str(error).partition("\n")[0]) from error
 

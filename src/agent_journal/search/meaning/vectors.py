@@ -77,6 +77,12 @@ def about(folder: Path) -> About | None:
         raise IndexDamaged(str(folder), "it does not say what it is") from error
 
 
+def is_current(folder: Path, generation: int) -> bool:
+    """Whether vectors have not been made again since these."""
+    said = about(folder)
+    return said is not None and said.generation == generation
+
+
 def say(folder: Path, what: About) -> None:
     """Let a folder say something about itself; from then on it is so."""
     said = {**what._asdict(), "made": what.made._asdict(), "layout": LAYOUT}
