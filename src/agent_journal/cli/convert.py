@@ -9,7 +9,7 @@ import click
 
 from agent_journal import transforms, writers
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._output import insist_on_elsewhere
+from agent_journal.cli._output import place
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
@@ -54,6 +54,7 @@ def named_parts(_context: click.Context, _option: click.Parameter, value: str) -
     "-o",
     "--output",
     metavar="PATH",
+    callback=place,
     help="File to write, or a folder if it ends with / or is one. Default: standard output.",
 )
 @click.option(
@@ -119,7 +120,6 @@ def convert(
     # Decoded JSON has no cycles: looking for them every 700 objects costs a quarter of the time, and
     # every 100,000 still a twentieth.
     gc.disable()
-    insist_on_elsewhere(output)
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000)
     items = _changed(read_all([*inputs], notes, from_format), without, branch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from agent_journal import readers
+from agent_journal.cli._output import place
 from agent_journal.cli.convert import convert
 
 _ANY = "auto"
@@ -13,7 +14,9 @@ DIALECTS = (_ANY, "openai", "claude", "responses", "gemini")
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("source", metavar="INPUT")
-@click.option("-o", "--output", metavar="PATH", help="File to write. Default: standard output.")
+@click.option(
+    "-o", "--output", metavar="PATH", callback=place, help="File to write. Default: standard output."
+)
 @click.option(
     "--format",
     "dialect",

@@ -13,7 +13,7 @@ from agent_journal.amounts import count
 from agent_journal.cli._filters import filters, wanted
 from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._output import insist_on_elsewhere
+from agent_journal.cli._output import place
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli.convert import named_parts
 from agent_journal.exporting import Shape
@@ -48,6 +48,7 @@ _TEXTS = {".md", ".txt", ".json", ".jsonl"}
     "--output",
     "path",
     metavar="PATH",
+    callback=place,
     help="A file; a folder if it ends with / or is one; or X.zip. Default: standard output.",
 )
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N messages of each.")
@@ -115,7 +116,6 @@ def command(
         raise click.UsageError("say what to export: ids, filters or --search QUERY, or --all")
     if include_secrets and redact_personal:
         raise click.UsageError("--include-secrets and --redact-personal contradict each other")
-    insist_on_elsewhere(path)
     settled = settings()
     writer = writers.get(target or settled.export.default_format)
     _refuse_nonsense(writer, path, images, as_json=as_json)
