@@ -29,6 +29,7 @@ Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _WINDOW = 200  # entries that are put together by conversation at first
+_NEARLY = 1.5  # times as many conversations would be enough; then twice as many entries have them
 _MOST = 12_800  # and at most for a page
 _EACH = 600  # and at most for each conversation that is wanted, where those are many
 
@@ -226,7 +227,7 @@ class Searching(Closing):
             is_all = len(found.entries) < window
             if is_all or len(groups) >= needed or window >= most:
                 return groups, found, is_all
-            window *= 4
+            window *= 2 if _NEARLY * len(groups) >= needed else 4
 
     def _standing(self, ranked: list[Ranked], filters: Filters) -> list[Ranked]:
         """Entries where they are wanted: a message that forks share is indexed with the first of them."""
