@@ -427,6 +427,23 @@ def test_subagents_are_linked_where_they_were_started(
     assert {"helper", "washer"} == {*re.findall("kettle-(helper|washer)", at_the_call)}
 
 
+@pytest.mark.parametrize("target", ["html", "markdown", "text"])
+@pytest.mark.parametrize("order", [("kettle", "kettle/washer"), ("kettle/washer", "kettle")])
+def test_the_title_of_a_subagent_is_without_its_secrets_on_other_pages(
+    target: str, order: tuple[str, str], export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The password is told by another message of the subagent, not by its title."""
+    told = message("w2", "user", text("TEAPOT_PASSWORD=lapsang9souchong"))
+    washer = {**WASHER, "title": "Try lapsang9souchong", "timeline": [*WASHER["timeline"], told]}
+    journal_of(KETTLE, washer, folder=tmp_path, monkeypatch=monkeypatch)
+    done = export(*order, "--subagents", "-t", target, "-o", f"{tmp_path}/pages/", "--json")
+    pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "pages").rglob("*.*")]
+
+    assert 3 == len(pages)
+    assert not [page for page in pages if "lapsang9souchong" in page]
+    assert b"lapsang9souchong" not in done.out
+
+
 def test_list_prices_are_told_in_pages(
     export: Export, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

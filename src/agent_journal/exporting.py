@@ -10,6 +10,7 @@ from agent_journal import readers, transforms
 from agent_journal.errors import AgentJournalError, NoSuchMessage
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
+from agent_journal.redact import redact
 from agent_journal.usage.prices import Prices
 from agent_journal.writers import Kin
 
@@ -41,6 +42,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     """Whether messages have the source's own form too."""
     media: bool = False
     """Whether images and files that are kept become part of it."""
+    kin: bool = False
+    """Whether what came out of each is named in it."""
 
 
 class ListPrices:
@@ -97,7 +100,7 @@ def items(
     journal: Journal, chosen: list[Listed], shape: Shape, run: Run
 ) -> Iterator[tuple[Listed, Conversation]]:
     """The conversations as they are written; the run learns what came out of each before it is."""
-    keys = {each.key for each in chosen}
+    family = _Family(journal, chosen, shape, run)
     is_found = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
         try:
@@ -109,7 +112,7 @@ def items(
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
         is_found = True
-        _tell_children(journal, listed, keys, run)
+        family.tell_children(listed, item)
         yield listed, item
     if not is_found:
         raise NoSuchMessage(shape.branch)
@@ -128,22 +131,47 @@ def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
     return item if shape.secrets else transforms.redacted(item, run.note, personal=shape.personal)
 
 
-def _kin(journal: Journal, child: Listed, relation: Relation) -> Kin:
-    link = journal.link(child) if relation == "subagent" else None
-    return Kin(
-        id=child.id,
-        relation=relation,
-        title=child.title,
-        call_id=link.call_id if link else None,
-        message_id=link.message_id if link else None,
-    )
+class _Family:
+    """What came out of each conversation that is written, by names that are as guarded as the rest."""
 
+    def __init__(self, journal: Journal, chosen: list[Listed], shape: Shape, run: Run) -> None:
+        self._journal = journal
+        self._keys = {each.key for each in chosen}
+        self._shape = shape
+        self._run = run
+        self._titles: dict[int, str | None] = {}
 
-def _tell_children(journal: Journal, listed: Listed, keys: set[int], run: Run) -> None:
-    kin = tuple(
-        _kin(journal, child, cast("Relation", child.relation))
-        for child in (journal.children(listed) if listed.children else ())
-        if child.key in keys and child.relation is not None
-    )
-    if kin:
-        run.children[listed.source, listed.id] = kin
+    def tell_children(self, listed: Listed, item: Conversation) -> None:
+        """Let the run know what came out of a conversation, before that is written."""
+        if not self._shape.kin:
+            return
+        self._titles[listed.key] = item.title
+        kin = tuple(
+            self._kin(child, cast("Relation", child.relation))
+            for child in (self._journal.children(listed) if listed.children else ())
+            if child.key in self._keys and child.relation is not None
+        )
+        if kin:
+            self._run.children[listed.source, listed.id] = kin
+
+    def _kin(self, child: Listed, relation: Relation) -> Kin:
+        link = self._journal.link(child) if relation == "subagent" else None
+        return Kin(
+            id=child.id,
+            relation=relation,
+            title=self._title(child),
+            call_id=link.call_id if link else None,
+            message_id=link.message_id if link else None,
+        )
+
+    def _title(self, child: Listed) -> str | None:
+        """Its title without secrets; what is one there may be told by nothing but the rest of it."""
+        if child.title is None or self._shape.secrets:
+            return child.title
+        if child.key not in self._titles:
+            try:
+                whole = self._journal.read(child)
+            except AgentJournalError:  # noted when it is its turn
+                whole = Conversation(id=child.id, source=child.source, title=child.title)
+            self._titles[child.key] = redact(whole, personal=self._shape.personal).item.title
+        return self._titles[child.key]

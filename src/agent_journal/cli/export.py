@@ -127,6 +127,7 @@ def command(
         personal=redact_personal,
         exact=writer.INFO.is_native,
         media=writer.INFO.layout == "pages" and images != "none",
+        kin=writer.INFO.layout == "pages",
     )
     with Journal(settled, bringing_up) as journal:
         chosen = _chosen(journal, names, query, asked, limit, everything=everything)
@@ -258,7 +259,7 @@ def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
     told: dict[str, object] = {
         "id": listed.id,
         "source": listed.source,
-        "title": listed.title,
+        "title": item.title,
         "messages": messages,
     }
     return {**told, RECORDED: redacted} if redacted else told
