@@ -112,6 +112,14 @@ def test_short_secrets_are_no_parts_of_words() -> None:
     assert "[REDACTED:password], but hunter20 and xhunter2" == texts_of(item)[1]
 
 
+@pytest.mark.parametrize("odd", ['"', "\\", "'", "<", "`"])
+def test_a_password_may_have_what_json_escapes(odd: str) -> None:
+    call = ToolCall(name="login", call_id="1", input={"password": f"ab{odd}c1" + "Xyz!"})
+    found = redact(Conversation(id="c", source="x", timeline=[Message(id="m1", role="user", parts=[call])]))
+
+    assert [Finding(kind="password", message="m1", field="parts.0.input.password")] == found.findings
+
+
 def test_findings_say_what_and_where_and_never_the_secret() -> None:
     call = ToolCall(
         name="login", call_id="1", input={"env": [{"name": "DB_PASSWORD", "value": "hunter" + "22"}]}

@@ -14,12 +14,20 @@ _KEY = (
 )
 _SUFFIX = r"(?:[ _-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
 _QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
-# `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `; also `"name": "X", "value": "`, as JSON has environments.
+# Between two fields of a record there may be the end of a line, which is `\n` within JSON, and a switch.
+_GAP = r"(?:\s|\\+[nrt])"
+_SWITCH = rf"""\\*["'][A-Za-z]{{1,20}}\\*["']:[ \t]?(?:true|false|null),{_GAP}{{0,24}}"""
+# `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `, `:** ` in Markdown; also `"name": "X", "value": "` and
+# `name: X`, `value: ` below it, as JSON and YAML have environments.
 _SIGN = (
-    rf"{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}"
-    r"""(?:={1,3}>?|:=|:|,[ \t]?\\*["']?value\\*["']?[ \t]?[:=])[ \t]{0,8}"""
+    rf"{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}(?:={{1,3}}>?|:=|:(?:\*\*)?"
+    rf"""|(?:,|{_GAP}){_GAP}{{0,24}}(?:{_SWITCH})?\\*["']?value\\*["']?[ \t]?[:=])[ \t]{{0,8}}"""
 )
 _QUOTED = r"""[^\s"'`\\<>]"""
+# Between double quotes; not where single ones end a string of a program that goes on behind a plus sign.
+_BETWEEN = r"""(?:(?!'[+.]|[+.]')[^\s"\\])"""
+# What a value may have within JSON before something that makes a secret of it.
+_ANY = r"""(?:[^\s"\\]|\\+[^\snrt])"""
 _BARE = r"""[^\s"'`\\<>,;(){}\[\]|&=]"""
 _LONGEST, _LONGEST_NAME = 600, 40
 _LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
@@ -117,8 +125,8 @@ def _is_assigned(match: re.Match[str], found: str) -> bool:
 
 # A key mixes letters and digits, a password has a digit or a symbol; after `DB_PASSWORD=` it may be a word.
 _TRIGGER = (
-    rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_QUOTED}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
-    rf"|(?i:(?:{_PASSWORDS}|[_-]pass){_SUFFIX}){_SIGN}{_QUOTE}?{_QUOTED}{{0,64}}[0-9!@#$%^&*+?~,]"
+    rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
+    rf"|(?i:(?:{_PASSWORDS}|[_-]pass){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}[0-9!@#$%^&*+?~,]"
     rf"|(?:PASSW(?:OR)?D|PASSPHRASE|PASSCODE|PWD|_PASS)[A-Z0-9_]{{0,12}}={_BARE}{{6}}"
 )
 
@@ -127,7 +135,7 @@ def _rule(before_value: str, value: str, after: str) -> Rule:
     return Rule(
         kind="secret",
         before=rf"(?i:(?:{_PASSWORDS}|(?<=[_-])pass|{_KEY}){_SUFFIX}){_SIGN}{before_value}",
-        pattern=f"{value}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}",
+        pattern=value,
         after=after,
         trigger=_TRIGGER,
         check=_is_assigned,
@@ -135,7 +143,12 @@ def _rule(before_value: str, value: str, after: str) -> Rule:
     )
 
 
+def _repeated(character: str) -> str:
+    return f"{character}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}"
+
+
 NAMED = (
-    _rule(_QUOTE, _QUOTED, rf"(?=\\|{_QUOTE})"),
-    _rule("", _BARE, r"(?![(\[{])"),
+    _rule(r'\\*"', rf"{_QUOTED}{_BETWEEN}{{{_LEAST_PASSWORD - 2},{_LONGEST}}}(?<!['`])", r'(?=\\*")'),
+    _rule(_QUOTE, _repeated(_QUOTED), rf"(?=\\|{_QUOTE})"),
+    _rule("", _repeated(_BARE), r"(?![(\[{])"),
 )

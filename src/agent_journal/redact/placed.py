@@ -104,6 +104,15 @@ PLACED = (
         check=_is_random,
     ),
     Rule(
+        kind="token",  # set -x NAME SECRET, setx NAME SECRET, ENV NAME SECRET, gh secret set NAME --body SECRET
+        before=r"(?<![A-Za-z0-9])(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set)[ \t]+"
+        r"(?i:[A-Z0-9_]{0,40}(?:token|key|secret|password|passwd))[ \t]+(?:(?:--body|-b)[ \t=]*)?" + _QUOTE,
+        pattern=rf"{_OPAQUE}{{16,}}+",
+        trigger=r"(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set)[ \t]+"
+        r"(?i:[A-Z0-9_]{0,40}(?:token|key|secret|password|passwd))[ \t]",
+        check=_is_random,
+    ),
+    Rule(
         kind="password",  # curl -u user:password
         before=r"(?<![A-Za-z0-9-])(?:-u|--user)[ \t=]{1,4}" + _QUOTE + r"[^\s:\"'`\\<>/$]{1,64}:",
         pattern=r"[^\s\"'`\\<>|;/$][^\s\"'`\\<>|;/]{3,128}",
@@ -115,6 +124,14 @@ PLACED = (
         before=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120}? -p|sshpass -p ?)" + _QUOTE,
         pattern=r"[^\s\"'`\\<>|;$]{4,128}",
         trigger=r"(?:mysql(?:dump|admin)?[^\n|;]{0,120} -p|sshpass -p)",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # docker login -p SECRET, mongosh -p SECRET, redis-cli -a SECRET
+        before=r"(?:(?:(?:docker|podman|registry|az|oc)[ \t]+login|mongo(?:sh|dump|restore|export|import)?)\b"
+        r"[^\n|;\\]{0,120}?[ \t]-p|redis-cli\b[^\n|;\\]{0,120}?[ \t]-a)[ \t]{1,4}" + _QUOTE,
+        pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{3,128}",
+        trigger=r"(?:login|mongo[a-z]{0,7})[^\n|;]{0,120}[ \t]-p[ \t]|redis-cli[^\n|;]{0,120}[ \t]-a[ \t]",
         check=_is_real,
     ),
     Rule(
@@ -133,11 +150,11 @@ PLACED = (
         check=_is_real,
     ),
     Rule(
-        kind="password",  # "the password is Hunter2x"
-        before=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+[`\"'*]{0,2}",
+        kind="password",  # "the password is Hunter2x", and beside it in a table
+        before=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|\*{0,2}[ \t]*[:|])[ \t]+[`\"'*]{0,2}",
         pattern=r"[^\s\"'`\\<>,;(){}\[\]*]{7,128}(?<![.])",
         trigger=(
-            r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|[ \t]*:)[ \t]+"
+            r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|\*{0,2}[ \t]*[:|])[ \t]+"
             r"\\*[`\"'*]{0,2}[^\s\"'`\\<>,;(){}\[\]*]{0,63}[0-9]"
         ),
         check=_is_strong,
