@@ -6,6 +6,8 @@ import ast
 import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -291,6 +293,19 @@ def test_what_markdown_would_leave_out_is_shown_as_it_was_written(said: str) -> 
     page = Page(prose.prose(said))
 
     assert said in page.text or set() == missing(said, page)
+
+
+def test_a_line_of_mail_addresses_does_not_end_the_process() -> None:
+    """The renderer that makes links of them calls itself for each: 66,000 were more than its stack holds."""
+    listed = "ana@example.org, " * 66_000
+    program = (
+        "import sys; from agent_journal.writers.html.prose import *; print(len(prose(sys.stdin.read())))"
+    )
+    ran = [sys.executable, "-c", program]
+    done = subprocess.run(ran, input=listed, capture_output=True, text=True, check=False)
+
+    assert (0, True) == (done.returncode, int(done.stdout or 0) >= len(listed.strip()))
+    assert 'href="mailto:ana@example.org"' in prose.prose("ana@example.org\n" * 600)
 
 
 def test_terminal_output_has_its_colours() -> None:

@@ -104,7 +104,7 @@ PLACED = (
         check=_is_random,
     ),
     Rule(
-        kind="token",  # set -x NAME SECRET, setx NAME SECRET, ENV NAME SECRET, gh secret set NAME --body SECRET
+        kind="token",  # setx NAME SECRET, set -x NAME SECRET, ENV NAME SECRET, gh secret set NAME -b SECRET
         before=r"(?<![A-Za-z0-9])(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set)[ \t]+"
         r"(?i:[A-Z0-9_]{0,40}(?:token|key|secret|password|passwd))[ \t]+(?:(?:--body|-b)[ \t=]*)?" + _QUOTE,
         pattern=rf"{_OPAQUE}{{16,}}+",

@@ -25,6 +25,8 @@ _BOX = re.compile(r"\[[xX]\]")
 _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 _DIFF = re.compile(r'<pre lang="(?:diff|patch)"><code>([^<]*)</code></pre>')
 _LINE_ENDS = re.compile(r"\r\n?")
+# For each mail address on a line the renderer calls itself once more; 20,000 of them end the process.
+_MOST_MAILS = 500
 
 
 def prose(said: str) -> Markup:
@@ -32,12 +34,19 @@ def prose(said: str) -> Markup:
     safe = visible.safe(_LINE_ENDS.sub("\n", said) if "\r" in said else said)
     # To look for addresses takes a third of the time, and most texts have none.
     has_addresses = "@" in safe or "://" in safe or "www." in safe
-    made = _renderer(has_addresses=has_addresses)(safe)
+    made = _renderer(has_addresses=has_addresses and not _is_list_of_mails(safe))(safe)
     if ("]:" in safe or "|" in safe) and not _has_all_words(safe, made):
         return element("div", "prose as-written", safe)
     if "&" in safe:
         made = visible.safe(made)  # a character can be written as its number
     return element("div", "prose", markup.rendered(made, _Tags().rewritten))
+
+
+def _is_list_of_mails(said: str) -> bool:
+    """Whether there are more mail addresses on one of its lines than the renderer makes links of."""
+    if said.count("@") <= _MOST_MAILS:
+        return False
+    return any(line.count("@") > _MOST_MAILS for line in said.split("\n"))
 
 
 @cache
