@@ -299,7 +299,7 @@ def test_a_line_of_mail_addresses_does_not_end_the_process() -> None:
     """The renderer that makes links of them calls itself for each: 66,000 were more than its stack holds."""
     listed = "ana@example.org, " * 66_000
     program = (
-        "import sys; from agent_journal.writers.html.prose import *; print(len(prose(sys.stdin.read())))"
+        "import sys; from agent_journal.writers.html import prose; print(len(prose.prose(sys.stdin.read())))"
     )
     ran = [sys.executable, "-c", program]
     done = subprocess.run(ran, input=listed, capture_output=True, text=True, check=False)

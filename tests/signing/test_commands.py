@@ -140,6 +140,7 @@ def test_what_cannot_be_read_or_written_is_told_in_one_line(records: Path) -> No
         ((*sign, places[0], "-o", "nowhere/a.sig"), "cannot write nowhere/a.sig"),
         ((*sign, *places, "-o", "file/"), "cannot write file"),
         ((*sign, places[0], places[0], "-o", "signatures/"), "two records have the same name"),
+        ((*sign, "a", "a.json"), "two records have the same name"),
         ((*verify, "missing.sig.cbor"), "cannot read missing.sig.cbor"),
         ((*verify, "/dev/zero"), "cannot read /dev/zero: it is larger than 1 MiB"),
         ((*verify, "--payload", "missing.json", "file"), "cannot read missing.json"),
@@ -151,6 +152,14 @@ def test_what_cannot_be_read_or_written_is_told_in_one_line(records: Path) -> No
         done = aj(records, *arguments)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1), arguments
         assert said in done.stderr
+
+
+def test_a_folder_for_one_signature_is_a_folder(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "signatures/")
+
+    assert 0 == done.returncode
+    assert [f"{place.stem}.sig.cbor"] == [path.name for path in (records / "signatures").iterdir()]
 
 
 def test_each_signature_has_its_verdict_and_one_that_is_refused_fails(records: Path) -> None:

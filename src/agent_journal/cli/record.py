@@ -12,8 +12,6 @@ from agent_journal.errors import AgentJournalError, UnreadableSource
 from agent_journal.terminal import show, show_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from agent_journal.signing.record import Verdict
 
 _SUFFIX = ".sig.cbor"
@@ -43,12 +41,11 @@ def keygen(output: Path) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
     metavar="PATH",
-    help="File for the signature, or a folder for several. Default: beside each record.",
+    help="File for the signature, or a folder if it ends with / or is one. Default: beside each record.",
 )
 @click.option("--issuer", metavar="TEXT", help="Who records. Default: this program.")
-def sign(records: tuple[Path, ...], key: Path, output: Path | None, issuer: str | None) -> None:
+def sign(records: tuple[Path, ...], key: Path, output: str | None, issuer: str | None) -> None:
     """Sign the exact bytes of each RECORD, which must be in the form that aj writes."""
     from agent_journal import files  # noqa: PLC0415
     from agent_journal import output as outputs  # noqa: PLC0415
@@ -164,16 +161,16 @@ def _show(place: Path, verdict: Verdict, *, as_json: bool) -> None:
             show(f"  {what} {name}: {json.dumps(value)}")
 
 
-def _targets(records: Iterable[Path], output: Path | None) -> list[Path]:
-    records = list(records)
+def _targets(records: tuple[Path, ...], output: str | None) -> list[Path]:
     if output is None:
-        return [_signature_of(record) for record in records]
-    if len(records) == 1 and not output.is_dir() and not str(output).endswith("/"):
-        return [output]
-    from agent_journal import files  # noqa: PLC0415
+        targets = [_signature_of(record) for record in records]
+    elif len(records) == 1 and not output.endswith("/") and not Path(output).is_dir():
+        return [Path(output)]
+    else:
+        from agent_journal import files  # noqa: PLC0415
 
-    files.make_folder(str(output))
-    targets = [output / _signature_of(record).name for record in records]
+        files.make_folder(output)
+        targets = [Path(output) / _signature_of(record).name for record in records]
     if len(set(targets)) < len(targets):
         raise AgentJournalError("two records have the same name; sign them into two folders")
     return targets
