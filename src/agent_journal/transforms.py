@@ -15,9 +15,9 @@ from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-    from agent_journal.model import Conversation, Event, Part, Request
+    from agent_journal.model import Conversation, Event, Part, Request, Usage
     from agent_journal.notes import Notes
     from agent_journal.redact import ItemT
 
@@ -30,32 +30,94 @@ def without(conversation: Conversation, what: Collection[What]) -> Conversation:
     """The conversation without thinking, without tool calls and their results, or both.
 
     A message of which nothing is left goes; its children follow its parent. The content as the source had
-    it (`native`) goes from every message that was changed.
+    it (`native`) goes from every message that was changed. A request is of what is left of it.
     """
     unwanted = tuple(kind for name in what for kind in _KINDS[name])
     if not unwanted:
         return conversation
-    parents: dict[str, str | None] = {}
-    kept: list[Message | Event] = []
-    for entry in conversation.timeline:
-        parent = _surviving(parents, entry.parent_id)
-        if isinstance(entry, Message) and any(isinstance(part, unwanted) for part in entry.parts):
-            left: list[Part] = [part for part in entry.parts if not isinstance(part, unwanted)]
-            if not left:
-                parents[entry.id] = parent
-                continue
-            # What the source kept beside the parts may repeat what was taken out.
-            entry = replace(entry, parts=left, native=None, extra={})  # noqa: PLW2901
-        kept.append(replace(entry, parent_id=parent) if parent != entry.parent_id else entry)
-    head = _surviving(parents, conversation.head_id)
-    return replace(conversation, timeline=kept, head_id=head, requests=[], tools=[])
+    timeline = conversation.timeline
+    left = [each for entry in timeline if (each := _left_of(entry, unwanted)) is not None]
+    alive = {entry.id for entry in left}
+    parents = {entry.id: entry.parent_id for entry in timeline if entry.id not in alive}
+    counts = _counts_of_removed(timeline, alive)
+    kept = [_followed(_counted(entry, counts), _surviving(parents, entry.parent_id)) for entry in left]
+    offered = [] if "tools" in what else conversation.tools
+    return replace(
+        conversation,
+        timeline=kept,
+        head_id=_surviving(parents, conversation.head_id),
+        requests=[*_left_of_requests(conversation, parents, has_tools=bool(offered))],
+        tools=offered,
+    )
+
+
+def _left_of(entry: Message | Event, unwanted: tuple[type, ...]) -> Message | Event | None:
+    """The entry without parts of some kinds; None if nothing is left of it."""
+    if not isinstance(entry, Message) or not any(isinstance(part, unwanted) for part in entry.parts):
+        return entry
+    left: list[Part] = [part for part in entry.parts if not isinstance(part, unwanted)]
+    # What the source kept beside the parts may repeat what was taken out.
+    return replace(entry, parts=left, native=None, extra={}) if left else None
 
 
 def _surviving(parents: dict[str, str | None], entry_id: str | None) -> str | None:
-    """The entry, or the nearest one above it that was not removed."""
-    while entry_id in parents:
+    """The entry, or the nearest one above it that was not removed; none if those go round."""
+    passed: dict[str, None] = {}
+    while entry_id is not None and entry_id in parents and entry_id not in passed:
+        passed[entry_id] = None
         entry_id = parents[entry_id]
-    return entry_id
+    found = None if entry_id in passed else entry_id
+    parents.update(dict.fromkeys(passed, found))  # nobody goes that way again
+    return found
+
+
+def _followed(entry: Message | Event, parent_id: str | None) -> Message | Event:
+    return entry if parent_id == entry.parent_id else replace(entry, parent_id=parent_id)
+
+
+def _counts_of_removed(timeline: list[Message | Event], alive: set[str]) -> dict[str, Usage]:
+    """What was used for answers whose last message was removed: of several, that one tells it."""
+    last = {
+        entry.usage.key: entry
+        for entry in timeline
+        if isinstance(entry, Message) and entry.usage is not None and entry.usage.key is not None
+    }
+    return {key: entry.usage for key, entry in last.items() if entry.usage and entry.id not in alive}
+
+
+def _counted(entry: Message | Event, counts: dict[str, Usage]) -> Message | Event:
+    if not isinstance(entry, Message) or entry.usage is None or entry.usage.key not in counts:
+        return entry
+    return replace(entry, usage=counts[entry.usage.key])
+
+
+def _left_of_requests(
+    conversation: Conversation, parents: dict[str, str | None], *, has_tools: bool
+) -> Iterator[Request]:
+    """What is left of each request; one of which no answer is left goes, unless it had none."""
+    for request in conversation.requests:
+        answers = [each for each in request.response_ids if each not in parents]
+        if request.response_ids and not answers:
+            continue
+        yield replace(
+            request,
+            system=[each for each in request.system if each not in parents],
+            since_id=_first_sent(conversation, request, parents),
+            prompt_id=_surviving(parents, request.prompt_id),
+            response_ids=answers,
+            tools=request.tools if has_tools else [],
+            extra={},
+        )
+
+
+def _first_sent(conversation: Conversation, request: Request, parents: dict[str, str | None]) -> str | None:
+    """The first message that was sent and not removed, where a client left out what was before it."""
+    since = request.since_id
+    if since is None or since not in parents or request.prompt_id is None:
+        return since
+    path = [entry.id for entry in tree.chain_to(conversation.timeline, request.prompt_id)]
+    sent = path[path.index(since) :] if since in path else []
+    return next((each for each in sent if each not in parents), None)
 
 
 def branch(conversation: Conversation, which: str) -> Conversation:

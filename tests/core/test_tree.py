@@ -14,6 +14,7 @@ from agent_journal.model import (
     Reasoning,
     Request,
     Text,
+    Tool,
     ToolCall,
     ToolResult,
     Usage,
@@ -163,6 +164,56 @@ def test_without_tools_and_thinking() -> None:
 
 def test_the_head_follows_when_its_message_goes() -> None:
     assert transforms.without(replace(talk(), head_id="b"), ["thinking"]).head_id == "a"
+
+
+def test_without_thinking_requests_and_the_tools_that_were_offered_stay() -> None:
+    """A line for training begins with what its request said first, and has the tools that it may call."""
+    prompt = Message(id="s", role="system", parts=[Text(text="Be brief")])
+    requests = [
+        Request(
+            id="r1", system=["s"], prompt_id="a", response_ids=["b", "c"], tools=[0], extra={"raw": "hm"}
+        ),
+        Request(id="r2", system=["s"], prompt_id="a", response_ids=["b"]),
+        Request(id="r3", system=["s"], since_id="b", prompt_id="c", tools=[0]),
+    ]
+    whole = talk()
+    asked = replace(
+        whole, timeline=[prompt, *whole.timeline], requests=requests, tools=[Tool(name="x")], head_id="b"
+    )
+    first = Request(id="r1", system=["s"], prompt_id="a", response_ids=["c"], tools=[0])
+    last = Request(id="r3", system=["s"], since_id="c", prompt_id="c", tools=[0])
+
+    got = transforms.without(asked, ["thinking"])
+    assert ([first, last], [Tool(name="x")]) == (got.requests, got.tools)
+    got = transforms.without(asked, ["thinking", "tools"])
+    assert ([replace(each, tools=[]) for each in (first, last)], []) == (got.requests, got.tools)
+
+
+def test_an_answer_of_which_the_last_message_goes_has_its_counts() -> None:
+    """Of the messages of one answer the last one tells all that was used: often that is a tool call."""
+    timeline: list[Message | Event] = [
+        said("a", usage=Usage(key="r", output=5)),
+        Message(id="b", role="assistant", parts=[ToolCall(name="x")], usage=Usage(key="r", output=87)),
+        said("c", usage=Usage(key="q", output=1)),
+    ]
+    got = transforms.without(Conversation(id="t", source="s", shape="list", timeline=timeline), ["tools"])
+
+    assert ["a", "c"] == ids(got.timeline)
+    assert [87, 1] == [usage.output for usage in tree.usages(got.timeline)]
+
+
+@pytest.mark.parametrize("first", ["b", "a", "gone"])
+def test_parents_that_go_round_and_go_are_none(first: str) -> None:
+    def call(id_: str, parent: str) -> Message:
+        return Message(id=id_, role="assistant", parent_id=parent, parts=[ToolCall(name="x")])
+
+    whole = Conversation(
+        id="t", source="s", timeline=[call("a", first), said("c", "b"), call("b", "a")], head_id="b"
+    )
+    got = transforms.without(whole, ["tools"])
+    parent = "gone" if first == "gone" else None
+
+    assert ([replace(said("c", "b"), parent_id=parent)], parent) == (got.timeline, got.head_id)
 
 
 def test_a_branch_keeps_its_requests_and_what_they_say_before_the_dialogue() -> None:
