@@ -89,3 +89,31 @@ def test_a_mistake_in_a_reader_is_one_line(site: Path) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "this should not have happened: KeyError: 'oops' (diary_reader.py:" in line
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import tea_leaves", "No module named 'tea_leaves'"),
+        ("from agent_journal.readers import Teapot", "cannot import name 'Teapot'"),
+        ("def read(:", "invalid syntax"),
+        ("read = None", "diary_reader has no INFO"),
+    ],
+)
+def test_what_cannot_be_used_is_told_by_the_name_of_its_package(site: Path, code: str, reason: str) -> None:
+    (site / "diary_reader.py").write_text(code)
+    done = aj(site, "convert", "page.json", "-t", "json")
+
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("aj: the package diary-reader offers diary, which cannot be used: ")
+    assert reason in line
+    assert line.endswith("pip uninstall diary-reader")
+
+
+@pytest.mark.parametrize("name", ["_pages", "__init__", "html.prose"])
+def test_a_module_that_is_no_writer_is_none(site: Path, name: str) -> None:
+    done = aj(site, "convert", "page.json", "-f", "diary", "-t", name)
+
+    assert done.returncode == 2
+    assert f"no writer is called '{name}'; known: " in done.stderr

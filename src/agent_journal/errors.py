@@ -78,6 +78,17 @@ class MissingExtra(AgentJournalError):
         self.extra = extra
 
 
+class BadPlugin(AgentJournalError):
+    """What another package offers cannot be used."""
+
+    def __init__(self, package: str, what: str, reason: str) -> None:
+        super().__init__(
+            f"the package {package} offers {what}, which cannot be used: {reason}; "
+            f"update or remove it: pip uninstall {package}"
+        )
+        self.package = package
+
+
 class BadConfig(AgentJournalError):
     """The configuration says something that cannot be done."""
 

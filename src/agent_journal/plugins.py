@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from agent_journal.errors import BadPlugin
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def plugged_in(group: str) -> list[Any]:
@@ -15,7 +20,19 @@ def plugged_in(group: str) -> list[Any]:
         return []
     from importlib.metadata import entry_points  # noqa: PLC0415
 
-    return [entry.load() for entry in entry_points(group=group)]
+    return [_loaded(entry) for entry in entry_points(group=group)]
+
+
+def _loaded(entry: EntryPoint) -> Any:
+    """The module that a package offers; one that is broken is told by the name of its package."""
+    package = entry.dist.name if entry.dist is not None else entry.module
+    try:
+        offered = entry.load()
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise BadPlugin(package, entry.name, str(error)) from error
+    if not hasattr(offered, "INFO"):
+        raise BadPlugin(package, entry.name, f"{entry.value} has no INFO")
+    return offered
 
 
 def _mentions(folder: str, group: bytes) -> bool:

@@ -158,7 +158,7 @@ def get(name: str) -> Writer:
         module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
         if name == module.INFO.name:
             return module
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, AttributeError):  # no module has such a name, or it is no writer's
         pass
     writers = discover()
     if name not in writers:
