@@ -39,8 +39,8 @@ _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
 # Words before the name that make something public of it.
 _PUBLIC = re.compile(
-    r"(?:page|next|prev|previous|continuation|pagination|cursor|max|min|num|input|output|prompt|completion|total"
-    r"|cached?|stop|bos|eos|pad|unk|special|public|publishable|type|sync|lock|cancel|cancellation|design|syntax"
+    r"(?:page|next|prev|previous|starting|continuation|pagination|cursor|max|min|num|input|output|prompt|completion|total"
+    r"|cached?|stop|bos|eos|pad|unk|special|public(?:[_.-]?key)?|publishable|type|sync|lock|cancel|cancellation|design|syntax"
     r"|lexer|parser|idempotency)[_.-]?\Z",
     re.IGNORECASE,
 )

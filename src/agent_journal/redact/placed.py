@@ -10,6 +10,12 @@ from agent_journal.redact.rules import EDGE, Rule
 
 _OPAQUE = r"[A-Za-z0-9_.~+/=-]"
 _QUOTE = r"""(?:\\*["'`])?"""
+# What people say of an option of a program behind its name: `the --password option`.
+_OF_OPTIONS = re.compile(
+    r"(?:option|argument|parameter|param|switch|setting|variable|prompt|command)s?"
+    r"|instead|should|cannot|without|through|before|because|either|unless|together|explicitly|directly",
+    re.IGNORECASE,
+)
 _USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
 
 
@@ -25,6 +31,17 @@ def _is_real(match: re.Match[str], found: str) -> bool:
         and not decoys.is_reference(found)
         and not decoys.is_word(found)
     )
+
+
+def _is_given(match: re.Match[str], found: str) -> bool:
+    """Not what is said of the option that it stands behind."""
+    return _is_real(match, found) and _OF_OPTIONS.fullmatch(found.rstrip(".,:)")) is None
+
+
+def _is_in_statement(match: re.Match[str], found: str) -> bool:
+    """Not `the library identified by 'name'`, as people say it too."""
+    is_said = match[0].startswith("identified") and found.replace("_", "").isalpha()
+    return _is_real(match, found) and not is_said
 
 
 def _is_password_of_user(match: re.Match[str], found: str) -> bool:
@@ -90,10 +107,10 @@ PLACED = (
     ),
     Rule(
         kind="password",
-        before=r"(?<![A-Za-z0-9])--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}" + _QUOTE,
+        before=r"(?<![A-Za-z0-9-])--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}" + _QUOTE,
         pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{5,128}",
         trigger=r"--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}",
-        check=_is_real,
+        check=_is_given,
     ),
     Rule(
         kind="token",
@@ -147,7 +164,7 @@ PLACED = (
         pattern=r"[^\s'\\]{4,256}",
         after=r"(?=\\|')",
         trigger=r"(?i:identified[ \t]+by|password)[ \t]+\\*'",
-        check=_is_real,
+        check=_is_in_statement,
     ),
     Rule(
         kind="password",  # "the password is Hunter2x", and beside it in a table
