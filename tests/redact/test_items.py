@@ -19,8 +19,10 @@ from agent_journal.model import (
     Conversation,
     Event,
     Item,
+    Media,
     Memory,
     Message,
+    Part,
     Text,
     ToolCall,
     ToolResult,
@@ -118,6 +120,29 @@ def test_a_password_may_have_what_json_escapes(odd: str) -> None:
     found = redact(Conversation(id="c", source="x", timeline=[Message(id="m1", role="user", parts=[call])]))
 
     assert [Finding(kind="password", message="m1", field="parts.0.input.password")] == found.findings
+
+
+@pytest.mark.parametrize("is_output", [False, True])
+def test_a_text_that_is_attached_is_without_its_secrets(is_output: bool) -> None:
+    def file(text: str) -> Media:
+        return Media(kind="file", name=".env", data=base64.b64encode(text.encode()).decode())
+
+    picture = Media(kind="image", data=base64.b64encode(TOKEN.encode()).decode())
+    files = [file(f"SHOP={TOKEN}\n"), file("tea\n"), picture]
+    parts: list[Part] = [ToolResult(output=[*files])] if is_output else [*files]
+    timeline: list[Message | Event] = [
+        Message(id="m1", role="user", parts=parts, native={"file": files[0].data}),
+        Message(id="m2", role="user", parts=[Text(text="tea")]),
+    ]
+    found = redact(Conversation(id="c", source="x", timeline=timeline))
+    message = found.item.timeline[0]
+    assert isinstance(message, Message)
+    (first, *_) = message.parts
+    got = first.output if isinstance(first, ToolResult) else message.parts
+
+    assert [file("SHOP=[REDACTED:github-token]\n"), file("tea\n")] == [*got[:2]]
+    assert {"file": "[REDACTED:github-token]"} == message.native
+    assert timeline[1] is found.item.timeline[1]
 
 
 def test_findings_say_what_and_where_and_never_the_secret() -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent_journal.model import Event, Memory, Message
 from agent_journal.redact import RECORDED, Finding, ItemT
+from agent_journal.redact.attached import attached
 from agent_journal.redact.forms import Known
 from agent_journal.redact.named import kind_of_field
 from agent_journal.redact.scan import scanner
@@ -122,9 +123,9 @@ def _whole(item: Item, pieces: list[Any]) -> Any:
 
 
 def _text(piece: Any) -> str | None:
-    """The whole piece as one text; None if it is nested too deeply for that."""
+    """The whole piece as one text, with what is attached; None if it is nested too deeply for that."""
     try:
-        return _encode(piece).decode()
+        return "\n".join((_encode(piece).decode(), *attached(piece)))
     except (RecursionError, UnicodeEncodeError):
         return None
 

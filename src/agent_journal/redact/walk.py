@@ -1,4 +1,4 @@
-"""Every text of an item, changed in place of the old one: parts, bags, names of fields; ids stay."""
+"""Every text of an item, changed in place of the old one: parts, files, bags, names of fields; ids stay."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from agent_journal.model import Media
+from agent_journal.redact.attached import data_of, text_of
 
 Path: TypeAlias = tuple[str, ...]
 # Fields of the model that tie things together or are words of its own; not those of bags.
@@ -61,7 +64,12 @@ def _struct(value: Struct, path: Path, edit: Edit) -> Struct:
         old = getattr(value, name)
         if name in _KEPT or not old or old.__class__ in (bool, int, float):
             continue
-        new = _walk(old, (*path, name), edit)
+        text = text_of(value) if name == "data" and isinstance(value, Media) else None
+        if text is None:
+            new = _walk(old, (*path, name), edit)
+        else:
+            edited = edit(text, (*path, name))
+            new = old if edited is text else data_of(edited)
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value
