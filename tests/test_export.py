@@ -342,6 +342,16 @@ def test_a_zip(export: Export, tmp_path: Path) -> None:
     assert (tmp_path / "out.zip").read_bytes() == (tmp_path / "again.zip").read_bytes()
 
 
+def test_a_zip_of_a_format_that_has_a_line_each_has_a_file_each(export: Export, tmp_path: Path) -> None:
+    """It was the lines alone, under the name of a zip that nothing could open."""
+    assert 0 == export("cake", "kettle", "--no-subagents", "-t", "json", "-o", "out.zip").code
+    with zipfile.ZipFile(tmp_path / "out.zip") as packed:
+        names = packed.namelist()
+        assert ["cake", "kettle"] == [json.loads(packed.read(name))["id"] for name in names]
+
+    assert ["cake-", "kettle-"] == [re.sub(r"-\w{8}\.json$", "-", name) for name in names]
+
+
 def test_a_folder_that_is_there_is_not_written_over(export: Export, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine", encoding="utf-8")

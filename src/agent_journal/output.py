@@ -6,13 +6,14 @@ import os
 import sys
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from agent_journal import __version__, files, readers, writers
 from agent_journal.errors import BadConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from agent_journal.model import Item
     from agent_journal.notes import Notes
@@ -79,7 +80,14 @@ def write_run(
             if not counted.count:
                 raise files.Nothing
     elif output is not None and is_folder:
-        _write_folder(counted, writer, output, run)
+        folder = output
+        files.make_folder(folder)
+        _write_each(counted, writer, lambda name: files.whole_file(os.path.join(folder, name)), run)  # noqa: PTH118
+    elif output is not None and output.endswith(".zip"):
+        with files.bundle(output, is_folder=False) as bundle:
+            _write_each(counted, writer, bundle.file, run)
+            if not counted.count:
+                raise files.Nothing
     elif output is not None:
         with files.named_file(output) as out:
             writer.write(counted, out, run)
@@ -112,10 +120,15 @@ class _Counted:
             yield item
 
 
-def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) -> None:
-    files.make_folder(folder)
+def _write_each(
+    items: Iterable[Item],
+    writer: Writer,
+    file_called: Callable[[str], AbstractContextManager[IO[bytes]]],
+    run: Run,
+) -> None:
+    """Write each item to a file of its own; a document has all of them."""
     if writer.INFO.layout == "document":
-        with files.whole_file(os.path.join(folder, f"{writer.INFO.name}{writer.INFO.suffix}")) as out:  # noqa: PTH118
+        with file_called(f"{writer.INFO.name}{writer.INFO.suffix}") as out:
             writer.write(items, out, run)
         return
     taken: Counter[str] = Counter()
@@ -124,7 +137,7 @@ def _write_folder(items: Iterable[Item], writer: Writer, folder: str, run: Run) 
         taken[name] += 1
         # Two files may hold the same conversation, each in its own way.
         again = f"-{taken[name]}" if taken[name] > 1 else ""
-        with files.whole_file(os.path.join(folder, f"{name}{again}{writer.INFO.suffix}")) as out:  # noqa: PTH118
+        with file_called(f"{name}{again}{writer.INFO.suffix}") as out:
             writer.write([item], out, run)
 
 
