@@ -454,6 +454,20 @@ def test_the_title_of_a_subagent_is_without_its_secrets_on_other_pages(
     assert b"lapsang9souchong" not in done.out
 
 
+def test_what_has_no_title_is_called_by_what_was_asked_without_its_secrets(
+    export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = message("w0", "user", text("log in with lapsang9souchong"))
+    told = message("w2", "user", text("TEAPOT_PASSWORD=lapsang9souchong"), parent="w0")
+    washer = {**WASHER, "title": None, "timeline": [asked, told]}
+    journal_of(KETTLE, washer, folder=tmp_path, monkeypatch=monkeypatch)
+    done = export("kettle", "--subagents", "-t", "markdown", "-o", f"{tmp_path}/pages/", "--json")
+    (page,) = (tmp_path / "pages").rglob("kettle-????????????.md")
+
+    assert r"[log in with \[REDACTED:password\]]" in page.read_text(encoding="utf-8")
+    assert b'"title": "log in with [REDACTED:password]"' in done.out
+
+
 def test_list_prices_are_told_in_pages(
     export: Export, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

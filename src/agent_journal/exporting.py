@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_journal import readers, transforms
 from agent_journal.errors import AgentJournalError, NoSuchMessage
@@ -99,7 +100,10 @@ def with_subagents(journal: Journal, chosen: Iterable[Listed]) -> list[Listed]:
 def items(
     journal: Journal, chosen: list[Listed], shape: Shape, run: Run
 ) -> Iterator[tuple[Listed, Conversation]]:
-    """The conversations as they are written; the run learns what came out of each before it is."""
+    """The conversations as they are written, listed by titles without secrets.
+
+    The run learns what came out of each before it is.
+    """
     family = _Family(journal, chosen, shape, run)
     is_found = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
@@ -112,8 +116,9 @@ def items(
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
         is_found = True
-        family.tell_children(listed, item)
-        yield listed, item
+        family.meet(listed, conversation, item)
+        family.tell_children(listed)
+        yield replace(listed, title=family.title(listed)), item
     if not is_found:
         raise NoSuchMessage(shape.branch)
 
@@ -141,11 +146,15 @@ class _Family:
         self._run = run
         self._titles: dict[int, str | None] = {}
 
-    def tell_children(self, listed: Listed, item: Conversation) -> None:
+    def meet(self, listed: Listed, conversation: Conversation, item: Conversation) -> None:
+        """Take the title of one that was read and guarded; it need not be read again for that."""
+        is_its_own = conversation.title == listed.title
+        self._titles[listed.key] = item.title if is_its_own else self._guarded(listed.title, conversation)
+
+    def tell_children(self, listed: Listed) -> None:
         """Let the run know what came out of a conversation, before that is written."""
         if not self._shape.kin:
             return
-        self._titles[listed.key] = item.title
         kin = tuple(
             self._kin(child, cast("Relation", child.relation))
             for child in (self._journal.children(listed) if listed.children else ())
@@ -159,19 +168,26 @@ class _Family:
         return Kin(
             id=child.id,
             relation=relation,
-            title=self._title(child),
+            title=self.title(child),
             call_id=link.call_id if link else None,
             message_id=link.message_id if link else None,
         )
 
-    def _title(self, child: Listed) -> str | None:
-        """Its title without secrets; what is one there may be told by nothing but the rest of it."""
-        if child.title is None or self._shape.secrets:
-            return child.title
-        if child.key not in self._titles:
-            try:
-                whole = self._journal.read(child)
-            except AgentJournalError:  # noted when it is its turn
-                whole = Conversation(id=child.id, source=child.source, title=child.title)
-            self._titles[child.key] = redact(whole, personal=self._shape.personal).item.title
-        return self._titles[child.key]
+    def title(self, listed: Listed) -> str | None:
+        """What it is called, without secrets; what is one there may be told by nothing but the rest of it."""
+        if listed.title is None or self._shape.secrets:
+            return listed.title
+        if listed.key not in self._titles:
+            self._titles[listed.key] = self._guarded(listed.title, self._read(listed))
+        return self._titles[listed.key]
+
+    def _guarded(self, title: str | None, conversation: Conversation) -> str | None:
+        if title is None or self._shape.secrets:
+            return title
+        return redact(replace(conversation, title=title), personal=self._shape.personal).item.title
+
+    def _read(self, listed: Listed) -> Conversation:
+        try:
+            return self._journal.read(listed)
+        except AgentJournalError:  # noted when it is its turn
+            return Conversation(id=listed.id, source=listed.source)

@@ -259,7 +259,7 @@ def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
     told: dict[str, object] = {
         "id": listed.id,
         "source": listed.source,
-        "title": item.title,
+        "title": listed.title,
         "messages": messages,
     }
     return {**told, RECORDED: redacted} if redacted else told
