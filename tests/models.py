@@ -138,6 +138,7 @@ media = st.builds(
     size=maybe(whole),
     ref=maybe(text),
     data=maybe(text),
+    text=maybe(text),
     extra=bag,
 )
 others = st.builds(Other, data=value, name=maybe(text))

@@ -382,9 +382,9 @@ class Journal(Closing):
         `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None is what the
         configuration says. With `strict` no word is taken for another that may have been meant, and none is
         let go of if hardly anything has all of them. With `whole` each hit has all that its message says,
-        also what was thought, given to tools and given by them; that takes longer. An index that cannot be
-        used is no error either: the newest rows are looked through then, and the answer says so (`problem`);
-        `mend` makes it again.
+        also what was thought, attached, given to tools and given by them; that takes longer. An index that
+        cannot be used is no error either: the newest rows are looked through then, and the answer says so
+        (`problem`); `mend` makes it again.
         """
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
         from agent_journal.searching import MODES, Page, Searching  # noqa: PLC0415

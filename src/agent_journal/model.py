@@ -74,7 +74,10 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, 
 
 
 class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="media"):
-    """An image, sound or file: inline as base64 in `data`, or named by `ref` (URL, pointer, path)."""
+    """An image, sound or file: inline as base64 in `data`, or named by `ref` (URL, pointer, path).
+
+    `text` is what it says in words, where the source has that: the text of a document, a transcript.
+    """
 
     kind: MediaKind
     mime: str | None = None
@@ -82,6 +85,7 @@ class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag
     size: int | None = None
     ref: str | None = None
     data: str | None = None
+    text: str | None = None
     extra: Bag = {}
 
 

@@ -41,7 +41,7 @@ class Page(NamedTuple):
     offset: int = 0
     context: int = 0
     whole: bool = False
-    """Whether all that each hit says is wanted, also what was thought, given to tools and given by them."""
+    """Whether all that each hit says is wanted, also what was thought, attached, and what tools did."""
 
 
 class Other(NamedTuple):
@@ -66,7 +66,7 @@ class Hit(NamedTuple):
     behind: list[Found]
     snippet: Snippet
     field: str
-    """Where the snippet is from: `text`, `title`, `thinking`, `tool` (what it was given) or `output`."""
+    """Where it is from: `text`, `title`, `thinking`, `tool` (what it was given), `output`, `attached`."""
     others: list[Other]
     """What else was found in the conversation, best first."""
     copies: list[str]

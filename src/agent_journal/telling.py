@@ -137,7 +137,11 @@ def media(part: Media) -> str:
     """What is known of an image or file."""
     amount = part.size if part.size is not None else len(part.data) * 3 // 4 if part.data else None
     words = [f"{part.kind} {part.name or part.ref or ''}".rstrip(), part.mime or ""]
-    return ", ".join([*filter(None, words), *([size(amount)] if amount is not None and amount >= 0 else [])])
+    if amount is not None and amount >= 0:
+        words.append(size(amount))
+    if held := tree.held_text(part):
+        words.append(f"{count(lines_in(held), 'line')} of text")
+    return ", ".join(filter(None, words))
 
 
 def citation(part: Citation) -> str:

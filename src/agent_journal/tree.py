@@ -5,13 +5,15 @@ All of them are loops: a chain of 20,000 messages is a chain, not a stack.
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from agent_journal import ids, times
-from agent_journal.model import Conversation, Event, Message, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import Conversation, Event, Media, Message, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -195,6 +197,16 @@ def arguments(call: ToolCall) -> Any:
         return msgspec.json.decode(call.input)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return call.input
+
+
+def held_text(media: Media) -> str | None:
+    """What a file says in words: as the source tells it, or inside of the file if that is text."""
+    if media.text or not media.data or not (media.mime or "").startswith("text/"):
+        return media.text or None
+    try:
+        return base64.b64decode(media.data, validate=True).decode() or None
+    except (binascii.Error, ValueError):
+        return None
 
 
 def plain_text(message: Message) -> str:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.archive.rows import row_of
-from agent_journal.model import Message, ToolCall, ToolResult
+from agent_journal.archive.bodies import entry_of
+from agent_journal.archive.rows import row_of, says_all, texts_of
+from agent_journal.model import Media, Message, Part, Text, ToolCall, ToolResult
 
 SAID = 'first\n\tsecond "third"\r\nfourth C:\\new\\table'
 
@@ -33,6 +34,26 @@ def test_so_are_those_of_what_a_tool_is_given() -> None:
 @pytest.mark.parametrize("text", ["C:\\new", "{C:\\new", "\\n}", "a\\nb", '["a\\nb"]'])
 def test_what_is_no_object_stays_as_it_is(text: str) -> None:
     assert text == gave(text)
+
+
+def test_files_say_something_beside_what_was_said() -> None:
+    answer = ToolResult(output=[Media(kind="file", text="moss")])
+    parts: list[Part] = [Text(text="see"), Media(kind="document", text="ferns"), Media(kind="image"), answer]
+    message = Message(id="m", role="user", parts=parts)
+    row = row_of(message)
+
+    assert (row.text, row.attached, row.output) == ("see", "ferns", "moss")
+    assert message == entry_of(row.body, row.text)
+    assert (("text", "see"), ("output", "moss"), ("attached", "ferns")) == texts_of(message)
+
+
+def test_a_file_with_more_text_says_all_of_it() -> None:
+    less, more = (
+        Message(id="m", role="user", parts=[Media(kind="document", name="a", text=text)])
+        for text in ("ferns", "ferns and moss")
+    )
+
+    assert (says_all(more, less), says_all(less, more)) == (True, False)
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\r\t\b\f")))

@@ -10,6 +10,7 @@ from agent_journal.errors import NoSuchMessage
 from agent_journal.model import (
     Conversation,
     Event,
+    Media,
     Message,
     Reasoning,
     Request,
@@ -36,6 +37,21 @@ FORKED: list[tree.Entry] = [
     said("d", "b"),
     Event(id="e", name="x", parent_id="d"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("media", "text"),
+    [
+        (Media(kind="file", mime="text/plain", data="w6k=", text="told"), "told"),
+        (Media(kind="file", mime="text/x-python", data="w6k="), "é"),
+        (Media(kind="file", mime="text/plain", data="/w=="), None),
+        (Media(kind="file", mime="text/plain", data="é"), None),
+        (Media(kind="file", data="w6k="), None),
+        (Media(kind="file", text=""), None),
+    ],
+)
+def test_what_a_file_says(media: Media, text: str | None) -> None:
+    assert text == tree.held_text(media)
 
 
 def test_chains_leaves_and_children() -> None:

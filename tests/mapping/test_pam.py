@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal import readers
+from agent_journal import readers, tree
 from agent_journal.model import (
     Citation,
     Code,
@@ -459,6 +459,22 @@ def test_what_another_store_says_is_said_again() -> None:
     assert second["provenance"]["platform"] == earlier["provenance"]["platform"] == "perplexity"
     assert stored["relations"] == again["relations"]
     assert stored["owner"] == again["owner"]
+
+
+def test_what_a_file_says_is_told_once_and_by_the_formats_own_name(tmp_path: Path) -> None:
+    parts: list[Part] = [
+        Text(text="see"),
+        Media(kind="document", name="a.pdf", ref="a", text="Moss", extra={"pages": 2}),
+        Media(kind="file", mime="text/plain", data="AAAA", text="Fern"),
+    ]
+    item = Conversation(id="c", source="pam", timeline=[Message(id="m", role="user", at=AT, parts=parts)])
+    (told,) = bundled(item).conversations
+
+    assert ["see", "Moss", "Fern"] == [part["text"] for part in told["messages"][0]["content"]["parts"]]
+    assert json.dumps(told).count("Moss") == json.dumps(told).count("Fern") == 1
+    (found,) = back(tmp_path, item)
+    assert isinstance(found, Conversation)
+    assert [parts] == [message.parts for message in tree.messages(found)]
 
 
 def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:

@@ -195,6 +195,20 @@ def test_what_is_shown_of_a_hit(search: Callable[..., Answer]) -> None:
     assert hit.field == "title"
 
 
+def test_what_an_attached_file_says_is_found(config: Config, tmp_path: Path) -> None:
+    told = {"type": "media", "kind": "document", "name": "lease.pdf", "text": "The tenant waters the ferns."}
+    held = {"type": "media", "kind": "file", "mime": "text/plain", "data": "cGFyc2xleSBhbmQgc2FnZQ=="}
+    keep(config, tmp_path, chat("flat", did("m1", 1, told, role="user"), did("m2", 2, held, role="user")))
+    with Journal(config) as journal:
+        for query, message in (("ferns", "m1"), ("parsley in:attached", "m2")):
+            (hit,) = journal.search(query, mode="lexical").hits
+            assert (hit.field, hit.entry.message) == ("attached", message)
+        for query in ("ferns in:text", "ferns in:tool", "ferns in:title"):
+            assert not journal.search(query, mode="lexical").hits
+        (hit,) = journal.search("who has to water plants", mode="semantic", limit=1).hits
+        assert hit.entry.message == "m1"
+
+
 def test_all_that_a_hit_says_is_there_for_whoever_wants_it(config: Config, tmp_path: Path) -> None:
     both = did("m1", 1, {"type": "text", "text": "the oars creak"}, call("Bash", "shell", "grease oars"))
     keep(config, tmp_path, chat("boat", both))

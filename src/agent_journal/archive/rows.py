@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from agent_journal import tree
 from agent_journal.archive import bodies, encoded
 from agent_journal.model import (
     Code,
     Conversation,
     Event,
+    Media,
     Memory,
     Message,
     Reasoning,
@@ -73,6 +75,8 @@ class Row(NamedTuple):
     """What tools were given."""
     output: str
     """What they gave."""
+    attached: str
+    """What files say that were put beside what was said."""
     hash: bytes
     body: bytes
     calls: list[Call]
@@ -95,7 +99,7 @@ def row_of(entry: Message | Event) -> Row:
     if entry.__class__ is Event:
         body = encoded.encode(bodies.Body(entry))
         return Row(
-            entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "",
+            entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "", "",
             content_hash(body, None), body, [], None, None,
         )  # fmt: skip
     return _row_of_message(entry)  # type: ignore[arg-type]
@@ -106,6 +110,7 @@ def _row_of_message(message: Message) -> Row:
     thought: list[str] = []
     given: list[str] = []
     gave: list[str] = []
+    attached: list[str] = []
     calls: list[Call] = []
     is_native = message.native is not None
     for part in message.parts:
@@ -124,11 +129,14 @@ def _row_of_message(message: Message) -> Row:
             thought.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
         elif kind is Code:
             said.append(part.code)  # type: ignore[union-attr]
+        elif kind is Media and (held := tree.held_text(part)) is not None:  # type: ignore[arg-type]
+            attached.append(held)
     text, tool, output = bodies.BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
     body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
-        "\n".join(thought), tool, output, content_hash(body, text), body, calls, message.usage,
+        "\n".join(thought), tool, output, "\n".join(attached), content_hash(body, text), body, calls,
+        message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
     )  # fmt: skip
 
@@ -154,9 +162,9 @@ def _ends(text: str) -> str:
 
 
 def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
-    """What a message says, by where it says so: said, given to tools, given by them, thought."""
-    pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": []}
-    names = {"said": "text", "thought": "thinking", "call": "tool", "answer": "output"}
+    """What a message says, by where it says so: said, given to tools, given by them, thought, attached."""
+    pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": [], "attached": []}
+    names = {"said": "text", "thought": "thinking", "call": "tool", "answer": "output", "file": "attached"}
     for kind, text in _pieces(message):
         if kind in names and text:
             pieces[names[kind]].append(text)
@@ -204,6 +212,9 @@ def _pieces(message: Message) -> Iterator[tuple[str, str]]:
             yield from (("call", text) for text in _strings(part.input))
         elif isinstance(part, ToolResult):
             yield from (("answer", text) for text in _output(part))
+        elif isinstance(part, Media) and (held := tree.held_text(part)) is not None:
+            yield "file", held
+            yield "other", encoded.encode(replace(part, text=None)).hex()
         else:
             yield "other", encoded.encode(part).hex()
 
@@ -241,6 +252,8 @@ def _output(result: ToolResult) -> Iterator[str]:
             yield part.code
         elif part.__class__ is ToolCall:
             yield from _strings(part.input)
+        elif part.__class__ is Media and (held := tree.held_text(part)) is not None:
+            yield held
 
 
 def _legible(text: str) -> str:

@@ -109,6 +109,7 @@ class Indexed(NamedTuple):
     thinking: str
     tool: str
     output: str
+    attached: str
     title: str
     branch: str = ""
     tools: tuple[str, ...] = ()
@@ -161,7 +162,7 @@ class Found(NamedTuple):
     """All that it says, or what was said in words if no more was asked for."""
     position: int
     texts: tuple[tuple[str, str], ...] = ()
-    """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`."""
+    """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`, `attached`."""
 
 
 class Placed(NamedTuple):

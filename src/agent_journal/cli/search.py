@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LONGEST = 180  # characters of a message around a hit
-_FROM = {"title": "title", "thinking": "thinking", "tool": "tool call", "output": "tool output"}
+_FROM = {
+    "title": "title",
+    "thinking": "thinking",
+    "tool": "tool call",
+    "output": "tool output",
+    "attached": "attached file",
+}
 _ROLES = click.Choice(["user", "assistant", "system", "tool"])
 
 
@@ -111,7 +117,8 @@ def _is_word(argument: str) -> bool:
     "fields",
     metavar="WHERE",
     callback=_fields,
-    help="Look for words only there: text, title, thinking, tool (or call, output); several with commas.",
+    help="Look for words only there: text, title, thinking, tool (or call, output), attached; several with "
+    "commas.",
 )
 @click.option("--score", "with_score", is_flag=True, help="Show how well each hit matches.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation, best first.")

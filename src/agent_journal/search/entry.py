@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import tantivy
 
-TEXTS = ("text", "thinking", "tool", "output", "title")
+TEXTS = ("text", "thinking", "tool", "output", "attached", "title")
 """The fields that have words, in an entry's order."""
 
 _VALUES = ("role", "source", "project", "model")  # of an entry, in its order
@@ -33,6 +33,7 @@ class Entry(NamedTuple):
     thinking: str = ""
     tool: str = ""  # what tools were given
     output: str = ""  # what they gave
+    attached: str = ""  # what files say that were put beside what was said
     title: str = ""
     branch: str = ""  # of the repository
     tools: tuple[str, ...] = ()  # names and kinds of those that were called or answered
@@ -41,7 +42,7 @@ class Entry(NamedTuple):
     @property
     def texts(self) -> tuple[str, ...]:
         """What its words are in."""
-        return self.text, self.thinking, self.tool, self.output, self.title
+        return self.text, self.thinking, self.tool, self.output, self.attached, self.title
 
 
 def without(entries: Iterable[Entry], texts: Iterable[str]) -> Iterator[Entry]:
@@ -78,7 +79,7 @@ def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
     facts += [fact("tools", tool) for tool in entry.tools]
     if entry.has_error:
         facts.append(fact("has", "error"))
-    for field, text in zip(TEXTS, entry[7:12], strict=True):
+    for field, text in zip(TEXTS, entry[7:13], strict=True):
         if text:
             values[field] = prepared(text)
             facts.append(fact("has", field))

@@ -143,7 +143,7 @@ class Index(Closing):
         with self._writing() as writer:
             for entry in entries:
                 writer.add_document(document(fields_of(entry), schema))
-                self._ahead.add(sum(map(len, entry[7:12])))
+                self._ahead.add(sum(map(len, entry[7:13])))
                 if self._ahead.most > _AHEAD_CHARACTERS:
                     self._drain(writer)
 

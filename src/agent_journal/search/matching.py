@@ -36,7 +36,7 @@ _MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_0
 # As the index reckons how much a word counts: by how often it is there, and by how long the text is.
 _SATURATION, _BY_LENGTH = 1.2, 0.75
 # How long a text mostly is, in mean lengths: a few are very long, above all of what tools print.
-_USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25}
+_USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25, "attached": 0.25}
 _ONE_BY_ONE = 128  # values that are sought faster each for itself: to make a set of them takes its time
 _EVERYWHERE = 100_000  # entries that have a word; beside a rarer one it tells nothing how often each has it
 _MANY = 20_000  # entries to go through; to leave out some of fewer takes longer

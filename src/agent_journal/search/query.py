@@ -22,9 +22,10 @@ FIELDS = {
     "tool": ("tool", "output"),
     "call": ("tool",),
     "output": ("output",),
+    "attached": ("attached",),
 }
 """Where words are looked for, and what the index calls it: what was said, what it is called, what was
-thought, what tools were given and gave, or only one of these."""
+thought, what tools were given and gave, or only one of these, what attached files say."""
 
 FACTS = "fact"
 """The field of the index that has all that entries are filtered by, each with its kind before it."""
@@ -64,7 +65,7 @@ class Filters(NamedTuple):
     since: int | None = None  # seconds since 1970, the first that count
     until: int | None = None  # and the first that do not
     conversations: tuple[int, ...] = ()
-    fields: tuple[str, ...] = ()  # where words are looked for: text, title, thinking, tool, call, output
+    fields: tuple[str, ...] = ()  # where words are looked for, as FIELDS names it
     branches: tuple[str, ...] = ()  # of repositories
     tools: tuple[str, ...] = ()  # names or kinds of tools that were called or answered
     has_error: bool = False  # whether a tool failed

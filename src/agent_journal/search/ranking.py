@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from agent_journal.search.query import Query
 
-# What people said counts more than what is called so, what was thought, and what a tool was given or printed.
-WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.45, "output": 0.35}
+# What people said counts more than what is called so, what was thought, what a tool was given, what stands in
+# a file beside it, and what a tool printed.
+WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.45, "attached": 0.45, "output": 0.35}
 
 NO_WORDS = 1.0  # the score of what was sought by filters alone: the newest comes first
 

@@ -65,6 +65,8 @@ def lines_of(part: Part, result: ToolResult | None, folding: Folding) -> Iterato
             yield from _code(part)
         case Media():
             yield _folded(f"[{telling.media(part)}]", folding)
+            if folding.everything and (held := tree.held_text(part)):
+                yield from said(held, None, "dim")
         case Other():
             yield from _other(part, folding)
 

@@ -236,11 +236,13 @@ def text_of(part: Part) -> str:
         case Code():
             return _fenced(part)
         case Media():
-            called = part.name or part.ref
-            return (
-                f"[{part.kind}: {called}]" if called and not called.startswith("data:") else f"[{part.kind}]"
-            )
+            return "\n".join(filter(None, (_placeholder(part), tree.held_text(part))))
     return ""
+
+
+def _placeholder(media: Media) -> str:
+    called = media.name or media.ref
+    return f"[{media.kind}: {called}]" if called and not called.startswith("data:") else f"[{media.kind}]"
 
 
 def _fenced(code: Code) -> str:

@@ -39,6 +39,7 @@ _REPEATED = ("source", "conversation_id", "title", "project", "git_branch", "rol
 # What the date types of most programs can hold: the years 1 to 9999.
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 _COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
+_MEDIA = ("kind", "mime", "name", "text")
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
@@ -73,7 +74,7 @@ def _schema(pyarrow: Any) -> Any:
             *(("text", text), ("thinking", text)),
             ("tool_calls", pyarrow.list_(pyarrow.struct(call))),
             ("tool_results", pyarrow.list_(pyarrow.struct(result))),
-            ("media", pyarrow.list_(pyarrow.struct([("kind", text), ("mime", text), ("name", text)]))),
+            ("media", pyarrow.list_(pyarrow.struct([(name, text) for name in _MEDIA]))),
             ("usage_key", text),
             *((f"{name}_tokens", whole) for name in _COUNTS),
             ("cost_usd", pyarrow.float64()),
@@ -158,7 +159,7 @@ def _row(message: Message, position: int) -> dict[str, Any]:
             for one in tree.results_in(message)
         ],
         "media": [
-            {"kind": part.kind, "mime": part.mime, "name": part.name}
+            {name: getattr(part, name) for name in _MEDIA}
             for part in message.parts
             if isinstance(part, Media)
         ],

@@ -118,7 +118,7 @@ def indexed(
     return [
         Indexed(
             row_key, key, row.role, source, project, row.model or "", _seconds(row.at or began),
-            row.text or "", row.thinking, row.tool, row.output, "", branch,
+            row.text or "", row.thinking, row.tool, row.output, row.attached, "", branch,
             *((_tools(row.calls, called), _has_error(row.calls)) if row.calls else ()),
         )
         for row_key, row in rows
@@ -151,6 +151,7 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
         "",
         "",
         "",
+        "",
         conversation.title or "",
         conversation.git_branch or "",
     )
@@ -158,9 +159,8 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
 
 def remembered(key: int, memory: Memory) -> Indexed:
     """What it is given of a memory."""
-    return Indexed(
-        key, 0, "", memory.source, "", "", _seconds(memory.at), memory.text, "", "", "", memory.about or ""
-    )
+    at, nothing = _seconds(memory.at), ("", "", "", "")
+    return Indexed(key, 0, "", memory.source, "", "", at, memory.text, *nothing, memory.about or "")
 
 
 def _seconds(at: str | None) -> int:

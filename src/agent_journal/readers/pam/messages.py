@@ -240,7 +240,8 @@ class _Content:
             if twin is None:
                 found.append(media)
             else:
-                said[twin] = media
+                place, told = twin
+                said[place] = replace(media, text=told.text)
         return found
 
     def _cited(self, parts: list[Part]) -> list[Part]:
@@ -307,7 +308,11 @@ def _part(value: Any, content: Fields) -> Part:
     if kind.__class__ is str and kind in _MEDIA:
         fields.drop("type")
         return Media(
-            kind=_MEDIA[kind], mime=fields.text("mime_type"), ref=fields.text("ref"), extra=_stated(fields)
+            kind=_MEDIA[kind],
+            mime=fields.text("mime_type"),
+            ref=fields.text("ref"),
+            text=fields.text("text"),
+            extra=_stated(fields),
         )
     content.note(Kind.UNKNOWN_TYPE, content.where, f"content part {str(kind)[:40]!r}")
     return Other(data=value, name=words(kind))
@@ -327,11 +332,11 @@ def _stated(fields: Fields) -> Bag:
     return {name: value for name, value in fields.rest().items() if value is not None}
 
 
-def _twin(media: Media, said: list[Part]) -> int | None:
-    """Where in the content a file is that lies beside it too."""
+def _twin(media: Media, said: list[Part]) -> tuple[int, Media] | None:
+    """Where in the content a file is that lies beside it too, and what it is there."""
     for index, part in enumerate(said):
         if isinstance(part, Media) and part.ref is not None and part.ref == media.ref and not part.extra:
-            return index
+            return index, part
     return None
 
 

@@ -45,6 +45,8 @@ _FIELDS = frozenset(
 _NOTHING: Bag = {}
 # The fields of a content that is plain text, and those that say more than a content.
 _PLAIN = ("type", "text")
+# Parts of a content that are no files.
+_WRITTEN = ("text", "code")
 _BESIDE = frozenset({"attachments", "tool_calls"})
 
 
@@ -187,9 +189,11 @@ class _Said:
         self.whole: str | None = text if text.__class__ is str else None
         self.texts: list[Any] = [] if self.whole is None else [text]
         self._codes: list[Bag] = []
+        self._held: list[Any] = []
         if listed:
             self.texts = [part.get("text") for part in objects(listed) if part.get("type") == "text"]
             self._codes = [part for part in objects(listed) if part.get("type") == "code"]
+            self._held = [part.get("text") for part in objects(listed) if part.get("type") not in _WRITTEN]
         self._files = [*objects(files)] if (files := look("attachments")) else []
         self.calls = [*objects(calls)] if (calls := look("tool_calls")) else []
         self._at = 0
@@ -217,16 +221,18 @@ class _Said:
         return {"code": part.get("text"), "language": part.get("language")}
 
     def file(self, *, is_inline: bool) -> Bag:
-        """The next file."""
+        """The next file; what it says in words is in the content."""
         file = _next(self._files)
+        text = self._held.pop(0) if self._held else None
         if is_inline:
-            return {"data": (words(file.get("ref")) or "").partition(";base64,")[2]}
+            return {"data": (words(file.get("ref")) or "").partition(";base64,")[2], "text": text}
         return {
             "kind": file.get("type"),
             "name": file.get("name"),
             "mime": file.get("mime_type"),
             "size": file.get("size_bytes"),
             "ref": file.get("ref"),
+            "text": text,
         }
 
     def call(self) -> Bag:
@@ -300,5 +306,5 @@ def _spoken(entry: Bag, said: _Said) -> Bag:
         case "media":
             is_inline = entry.get("inline") is True
             file = said.file(is_inline=is_inline)
-            return {**file, **entry} if is_inline or "kind" not in entry else entry
+            return {**(file if is_inline or "kind" not in entry else {"text": file["text"]}), **entry}
     return entry

@@ -69,7 +69,7 @@ _MESSAGE_FACTS = frozenset(
 _TEXT_FACTS = frozenset({"citations"})
 _CODE_FACTS = frozenset({"line_range"})
 _THINKING_FACTS = frozenset({"summary", "encrypted"})
-_IMAGE_FACTS = frozenset({"ref", "size", "mime"})
+_IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
 _RESULT_FACTS = frozenset({"name"})
 _NO_FACTS: frozenset[str] = frozenset()
 _PLACEHOLDERS = ("media", "other", "reasoning")
@@ -361,6 +361,7 @@ class _Content:
             size=_value(metadata, "size", own, int | None),
             ref=_words(metadata, "ref", own) if source is None or is_inline else source.data,
             data=source.data if source is not None and is_inline else None,
+            text=_words(metadata, "text", own),
             extra=self._own(metadata, _IMAGE_FACTS, left),
         )
 

@@ -313,11 +313,10 @@ def _joined(parts: Sequence[Part]) -> str:
 
 
 def placeholder(media: Media) -> str:
-    """What stands for an image, a sound or a file."""
-    if media.kind == "image":
-        return "[image]"
-    called = media.name or media.ref
-    return f"[{media.kind}: {called}]" if called else f"[{media.kind}]"
+    """What stands for an image, a sound or a file, and what that says in words."""
+    called = None if media.kind == "image" else media.name or media.ref
+    words = f"[{media.kind}: {called}]" if called else f"[{media.kind}]"
+    return f"{words}\n{media.text}" if media.text else words
 
 
 # What the dialects share.

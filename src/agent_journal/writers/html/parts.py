@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import TYPE_CHECKING
 
-from agent_journal import telling
+from agent_journal import telling, tree
 from agent_journal.amounts import count, size
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.writers._turns import Done
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _THOUGHT = Pattern(element("details", "thinking", fold("Thinking")))
+_HELD = Pattern(element("details", "other", fold("Text")))
 
 
 class Anchors:
@@ -93,13 +92,13 @@ class Parts:
         told = telling.media(media)
         if (picture := self._page.picture(media)) is not None:
             return element("div", "picture", image(picture, media.name or told), element("small", "", told))
-        held = _as_text(media)
+        held = _held(media)
         name: str = told
         if (path := self._page.file(media)) is not None:
             name = element("a", {"href": path}, told)
         elif media.ref is not None and is_web(media.ref):
             name = link(media.ref, told)
-        if media.data and path is None and not held:
+        if media.data and path is None and (media.text or not held):
             self.left_out += 1
         ref = element("small", "", f" {media.ref}") if media.ref and media.name else NOTHING
         return element("div", "file", name, ref, held)
@@ -110,15 +109,13 @@ def subagent(kin: Kin, address: str) -> Markup:
     return element("p", "started", "Subagent: ", element("a", {"href": address}, kin.title or kin.id))
 
 
-def _as_text(media: Media) -> Markup:
-    """What a file holds that is text."""
-    if not media.data or not (media.mime or "").startswith("text/"):
+def _held(media: Media) -> Markup:
+    """What a file says in words, folded below its first line."""
+    held = tree.held_text(media)
+    if held is None:
         return NOTHING
-    try:
-        held = base64.b64decode(media.data, validate=True).decode()
-    except (binascii.Error, ValueError):
-        return NOTHING
-    return block(held, language_of(media.name))
+    shown = block(held, language_of(media.name))
+    return _HELD(first_line(held), count(telling.lines_in(held), "line"), shown)
 
 
 def _thought(part: Reasoning) -> Markup:

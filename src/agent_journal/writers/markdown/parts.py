@@ -48,6 +48,8 @@ def part(each: Part | Done, message: Message, page: Page) -> Iterator[str]:
             yield from _code(each)
         case Media():
             yield _media(each, page)
+            if held := tree.held_text(each):
+                yield from folded(f"Text of {in_tags(each.name or 'it')}", [fence(held)])
         case Other():
             yield from folded(in_tags(each.name or "other content"), [fence(_json(each.data), "json")])
         case ToolCall():

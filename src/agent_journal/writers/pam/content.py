@@ -45,7 +45,7 @@ def _content_part(part: Text | Code | Media) -> dict[str, Any]:
         case Code():
             return stated({"type": "code", "text": part.code, "language": part.language})
     kind = "file" if part.kind == "document" else part.kind
-    return stated({"type": kind, "mime_type": part.mime, "ref": part.ref})
+    return stated({"type": kind, "text": part.text, "mime_type": part.mime, "ref": part.ref})
 
 
 def citations(parts: Iterable[Part]) -> list[dict[str, Any]]:
@@ -196,6 +196,6 @@ def _result_entry(result: ToolResult, *, apart: bool) -> dict[str, Any]:
 
 def _media_entry(media: Media) -> dict[str, Any]:
     if is_inline(media):
-        return {**_left(media, "media", "data"), "inline": True}
+        return {**_left(media, "media", "data", "text"), "inline": True}
     is_told = media.data is None and not media.extra and (media.size is None or media.size >= 0)
-    return {"type": "media"} if is_told else _left(media, "media")
+    return {"type": "media"} if is_told else _left(media, "media", "text")

@@ -54,6 +54,8 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
         case Media():
             path = page.file(each)
             yield f"\n  [{one_line(telling.media(each))}{f': {path}' if path else ''}]"
+            if held := tree.held_text(each):
+                yield said(held)
         case Other():
             yield f"\n  [{one_line(each.name or 'other content')}]"
             yield said(compact(each.data))

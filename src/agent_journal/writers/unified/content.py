@@ -22,7 +22,7 @@ _RESULT_TYPES = {"duration_ms": int, "exit_code": int}
 _TEXT_FACTS = frozenset({"citations"})
 _CODE_FACTS = frozenset({"line_range"})
 _THINKING_FACTS = frozenset({"summary", "encrypted"})
-_IMAGE_FACTS = frozenset({"ref", "size", "mime"})
+_IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
 _RESULT_FACTS = frozenset({"name"})
 # The tags of parts that stand in the metadata of a text block.
 _PLACEHOLDERS = ("media", "other", "reasoning")
@@ -159,6 +159,7 @@ class Content:
             "ref": part.ref if form == "base64" else None,
             "size": part.size,
             "mime": part.mime if data is None else None,
+            "text": part.text,
         }
         return self._with_metadata(block, stated(named), part.extra, {}, _IMAGE_FACTS)
 
