@@ -12,7 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import tree
-from agent_journal.model import Conversation, Message, Reasoning, Request, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import (
+    Conversation,
+    Media,
+    Message,
+    Reasoning,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from agent_journal.notes import Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import _messages_openai, api_trace
@@ -153,6 +163,29 @@ def test_a_dialect_that_was_asked_for_is_every_record_s(version: str) -> None:
     ]
 
     assert {version} == {r.api for c in read(records, version) for r in c.requests}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "text", "media_type": "text/plain", "data": "Moss"},
+        {"type": "content", "content": "Moss"},
+    ],
+)
+def test_a_document_that_is_text_says_it(source: Raw) -> None:
+    block = {"type": "document", "source": source, "title": "moss.txt"}
+    asked = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": [block]}]}
+    (media,) = next(tree.messages(only({"id": "r", "request": asked}, "claude"))).parts
+
+    assert isinstance(media, Media)
+    assert (media.name, media.text, media.data) == ("moss.txt", "Moss", None)
+
+
+def test_a_spoken_answer_says_its_words() -> None:
+    audio = {"id": "a1", "data": "QUJD", "transcript": "Moss.", "expires_at": 9}
+    answer = reply_of({"choices": [{"message": {"role": "assistant", "content": None, "audio": audio}}]})
+
+    assert [Media(kind="audio", ref="a1", data="QUJD", text="Moss.", extra={"expires_at": 9})] == answer.parts
 
 
 def test_detection_looks_at_each_record_alone() -> None:

@@ -180,7 +180,8 @@ def test_attachments_and_files_are_merged(tmp_path: Path) -> None:
             kind="document",
             name="n.txt",
             size=3,
-            extra={"file_type": "txt", "extracted_content": "abc"},
+            text="abc",
+            extra={"file_type": "txt"},
         ),
         Media(kind="image", name="a.png", ref="f1"),
     ]

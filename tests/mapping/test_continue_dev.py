@@ -425,7 +425,8 @@ def test_context_items_are_attachments_and_tell_the_providers(tmp_path: Path) ->
         kind="document",
         name="a.py",
         ref="file:///a.py",
-        extra={"content": "x=1", "uri": uri, "id": given["id"]},
+        text="x=1",
+        extra={"uri": uri, "id": given["id"]},
     )
     assert isinstance(second, Media)
     assert conversation.context == {

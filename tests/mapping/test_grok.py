@@ -553,6 +553,24 @@ def test_assets_are_found_in_a_zip_also_behind_doubled_slashes(tmp_path: Path) -
     assert Media(kind="image", mime="image/png", ref="a1", extra=where) == media
 
 
+@pytest.mark.parametrize(
+    ("content", "text"), [(b"Moss\n" * 200, "Moss\n" * 200), (b"Moss" * 200 + b"\0", None), (b"Mo\xdf", None)]
+)
+def test_an_asset_that_is_text_says_so(tmp_path: Path, content: bytes, text: str | None) -> None:
+    asset = tmp_path / "prod-mc-asset-server" / "a1"
+    asset.mkdir(parents=True)
+    (asset / "content").write_bytes(content)
+    save_document(
+        tmp_path, "prod-grok-backend.json", export(chat(response("r1", "human", file_attachments=["a1"])))
+    )
+    (item,) = read_all([str(tmp_path)], Notes())
+    assert isinstance(item, Conversation)
+    media = next(tree.messages(item)).parts[1]
+
+    assert isinstance(media, Media)
+    assert (media.kind, media.mime, media.text) == ("document", "text/plain", text)
+
+
 # The archive of X.
 
 

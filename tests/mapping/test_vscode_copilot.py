@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent_journal import ids, readers, tree
@@ -557,7 +558,11 @@ def test_a_prompt_alone_may_be_hidden(tmp_path: Path) -> None:
             Code(code="x = 1", language="python", file="a.py"),
         ),
         ({"kind": "tool", "id": "t"}, Other(data={"kind": "tool", "id": "t"}, name="tool")),
-        ({"id": "t", "value": "text"}, Other(data={"id": "t", "value": "text"}, name="variable")),
+        ({"id": "t", "value": ["x"]}, Other(data={"id": "t", "value": ["x"]}, name="variable")),
+        (
+            {"kind": "workspace", "name": "app", "value": "It has 3 files."},
+            Media(kind="document", name="app", text="It has 3 files."),
+        ),
     ],
 )
 def test_attachments(tmp_path: Path, variable: dict[str, Any], part: Any) -> None:
@@ -565,13 +570,7 @@ def test_attachments(tmp_path: Path, variable: dict[str, Any], part: Any) -> Non
     attached = messages(conversation)[0].parts[1]
 
     if isinstance(attached, Media):
-        assert (attached.kind, attached.name, attached.mime, attached.ref, attached.data) == (
-            part.kind,
-            part.name,
-            part.mime,
-            part.ref,
-            part.data,
-        )
+        assert msgspec.structs.replace(attached, extra={}) == part
     else:
         assert attached == part
 

@@ -32,7 +32,7 @@ ToolKinds = dict[str, ToolKind]
 # what a search found.
 _KEPT_WHOLE = ("compaction", "fallback", "search_result", "web_search_result", "tool_reference")
 # Tuples, not sets: what a source says may be anything, also what cannot be hashed.
-_INLINE, _FORMS = ("base64", "text"), ("base64", "url", "file")
+_FORMS = ("base64", "url", "file", "text")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
 
@@ -195,11 +195,16 @@ def _media(kind: MediaKind, fields: Fields) -> Part:
     if isinstance(raw := fields.look("source"), dict):
         fields.keep("source", dict(raw))  # the block itself stays as it is
     source = fields.nested("source")
-    mime = ref = data = None
+    mime = ref = data = text = None
     if source is not None:
         form = source.take("type")
         mime = source.text("media_type")
-        data = source.text("data") if form in _INLINE else None
+        if form == "base64":
+            data = source.text("data")
+        elif form == "text":
+            text = source.text("data") or None
+        elif form == "content" and isinstance(source.look("content"), str):
+            text = source.take("content") or None
         ref = source.text("url") or source.text("file_id")
         if form not in _FORMS and form is not None:
             source.keep("type", form)
@@ -209,6 +214,7 @@ def _media(kind: MediaKind, fields: Fields) -> Part:
         name=fields.text("title"),
         ref=ref or fields.text("file_id"),
         data=data,
+        text=text,
         extra=fields.rest(),
     )
 

@@ -192,10 +192,10 @@ def _heard(fields: Fields) -> Part:
 
 
 def _spoken(fields: Fields) -> Part:
-    """The sound of an answer; its transcript stays in `extra`."""
+    """The sound of an answer, and what it says."""
     audio = Fields(dict(fields.take("audio")), fields.note, fields.where)
-    ref, data = audio.text("id"), audio.text("data")
-    return Media(kind="audio", ref=ref, data=data, extra=audio.rest())
+    ref, data, text = audio.text("id"), audio.text("data"), audio.text("transcript") or None
+    return Media(kind="audio", ref=ref, data=data, text=text, extra=audio.rest())
 
 
 def _file(fields: Fields) -> Part:

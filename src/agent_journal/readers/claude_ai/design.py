@@ -169,6 +169,7 @@ def _call(fields: Fields, call: Fields) -> list[Part]:
 
 
 def _attached(fields: Fields) -> Media:
-    """A file, folder or skill; its text stays under its own name."""
+    """A file, folder or skill; the content of a picture stays under its own name."""
     kind: MediaKind = "image" if fields.look("type") == "image" else "file"
-    return Media(kind=kind, name=fields.text("name"), ref=fields.text("path"), extra=fields.rest())
+    text = None if kind == "image" else fields.text("content") or None
+    return Media(kind=kind, name=fields.text("name"), ref=fields.text("path"), text=text, extra=fields.rest())

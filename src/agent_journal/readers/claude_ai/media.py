@@ -25,7 +25,7 @@ _KINDS: dict[str, MediaKind] = {
 
 
 def attachment(fields: Fields) -> Media | Text:
-    """A file whose text the export has; the text stays under its own name.
+    """A file of which the export has the text.
 
     A long text that was pasted into a prompt is put away as a file without a name: the person said it.
     """
@@ -38,7 +38,15 @@ def attachment(fields: Fields) -> Media | Text:
     mime = fields.text("file_type") if isinstance(stated, str) and "/" in stated else None
     word = stated if isinstance(stated, str) and not mime else None
     ref = fields.text("file_uuid") or fields.text("id")
-    return Media(kind=_kind(mime, word, name), mime=mime, name=name, size=size, ref=ref, extra=fields.rest())
+    return Media(
+        kind=_kind(mime, word, name),
+        mime=mime,
+        name=name,
+        size=size,
+        ref=ref,
+        text=fields.text("extracted_content") or None,
+        extra=fields.rest(),
+    )
 
 
 def file(fields: Fields) -> Media:

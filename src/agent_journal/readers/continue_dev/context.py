@@ -45,7 +45,7 @@ class Context:
             self._provider(name, words(attributes.get("query")))
 
     def part(self, raw: Any, fields: Fields) -> Part:
-        """An item that went with a prompt: its text stays under its own name."""
+        """An item that went with a prompt: a file or something else that is text."""
         if raw.__class__ is not dict:
             fields.note(Kind.WRONG_TYPE, fields.where, f"a context item is {type(raw).__name__}")
             return Other(data=raw, name="contextItem")
@@ -61,7 +61,8 @@ class Context:
         if provider == _CODEBASE:
             found = {"name": name, "description": words(item.look("description")), "uri": place}
             self._codebase.append({key: value for key, value in found.items() if value is not None})
-        return Media(kind="document", name=name, ref=place or own, extra=item.rest())
+        text = item.text("content") or None
+        return Media(kind="document", name=name, ref=place or own, text=text, extra=item.rest())
 
     def _came_from(self, provider: str, query: str | None) -> None:
         if query is not None or not any(name == provider for name, _ in self._providers):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import objects, words
 from agent_journal.model import Media, MediaKind
@@ -40,6 +42,7 @@ _ATTACHED: dict[str, MediaKind] = {
     "file_attachments": "file",
 }
 _HEAD = 512
+_LONGEST_TEXT = 2_000_000  # bytes
 
 
 class Assets:
@@ -60,21 +63,34 @@ class Assets:
             return Media(kind=kind, ref=reference)
         path, file = self._files[asset]
         self.used.add(asset)
-        seen, mime = _told_by_content(file, note)
-        return Media(kind=seen or kind, mime=mime, ref=reference, extra={"file": path})
+        told = _told_by_content(file, note)
+        return replace(told, kind=told.kind if told.mime else kind, ref=reference, extra={"file": path})
 
 
-def _told_by_content(file: Source, note: Notes) -> tuple[MediaKind | None, str | None]:
+def _told_by_content(file: Source, note: Notes) -> Media:
+    """What the bytes of a file tell: a type and, if it is a text that somebody may have written, the text."""
     try:
         with file.open() as stream:
             head = stream.read(_HEAD)
+            for sign, place, kind, mime in _SIGNS:
+                if head.startswith(sign, place):
+                    return Media(kind=kind, mime=mime)
+            if not head or b"\0" in head:
+                return Media(kind="file")
+            return Media(kind="document", mime="text/plain", text=_written(head + stream.read(_LONGEST_TEXT)))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
-        return None, None
-    for sign, place, kind, mime in _SIGNS:
-        if head.startswith(sign, place):
-            return kind, mime
-    return ("document", "text/plain") if head and b"\0" not in head else (None, None)
+        return Media(kind="file")
+
+
+def _written(content: bytes) -> str | None:
+    """The text that a file is; none of what is too long to have been written, or no UTF-8."""
+    if len(content) > _LONGEST_TEXT or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
 
 
 def attached(fields: Fields, assets: Assets) -> list[Media]:

@@ -31,7 +31,15 @@ def attachment(raw: Any, around: Fields) -> Part:
     path = places.path_of(fields.look("value"))
     if path is not None:
         return Media(kind="file", ref=path, name=fields.text("name"), extra=fields.rest())
+    if isinstance(value := fields.look("value"), str) and value.strip():
+        return _worded(fields)
     return Other(data=raw, name=kind if isinstance(kind, str) else "variable")
+
+
+def _worded(fields: Fields) -> Media:
+    """What the editor put into words: what a workspace holds, a page, the state of a debugger."""
+    text, name = fields.take("value"), fields.text("name")
+    return Media(kind="document", name=name, text=text, extra=fields.rest())
 
 
 def _is_picture(fields: Fields) -> bool:
