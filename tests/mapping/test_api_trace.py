@@ -23,7 +23,7 @@ from agent_journal.model import (
     ToolResult,
     Usage,
 )
-from agent_journal.notes import Notes
+from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.readers import _messages_openai, api_trace
 from agent_journal.readers._api_calls import answer, stitching
@@ -908,6 +908,63 @@ def second(first: Raw, again: Raw) -> tuple[Conversation, Message, Message]:
     assert isinstance(one, Message)
     assert isinstance(other, Message)
     return found, one, other
+
+
+def local(*, done: bool = False, **said: Any) -> Raw:
+    about = {"model": "llama3", "created_at": "2026-01-02T03:04:05.5Z", "done": done}
+    return {**about, "message": {"role": "assistant", **said}}
+
+
+LOCAL = [
+    local(content="", thinking="H"),
+    local(content="", thinking="m."),
+    local(content="At "),
+    local(content="noon."),
+    local(content="", tool_calls=[{"function": {"name": "tide", "arguments": {"port": "Lyme"}}}]),
+    local(content="", tool_calls=[{"function": {"name": "wind", "arguments": {}}}]),
+    {**local(done=True, content=""), "done_reason": "stop", "prompt_eval_count": 5, "eval_count": 7},
+]
+LOCALLY_ASKED = {"model": "llama3", "messages": [USER], "options": {"num_ctx": 9}}
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"id": "r", "request": LOCALLY_ASKED, "response": {"sse_lines": [*map(json.dumps, LOCAL), "\n"]}}],
+        [{"id": "r", "request": LOCALLY_ASKED, "response": LOCAL}],
+        [LOCALLY_ASKED, *LOCAL],
+    ],
+)
+def test_an_answer_that_a_model_on_this_machine_streams(records: list[Raw]) -> None:
+    data = "\n".join(map(json.dumps, records)).encode()
+    assert api_trace.sniff(Peek(Bytes(data))) == "auto"
+    notes = Notes()
+    (item,) = api_trace.read(Bytes(data), "auto", notes)
+    assert isinstance(item, Conversation)
+    asked, reply = tree.messages(item)
+
+    assert [Text(text="Hello")] == asked.parts
+    assert [
+        Reasoning(text="Hm."),
+        Text(text="At noon."),
+        ToolCall(name="tide", input={"port": "Lyme"}),
+        ToolCall(name="wind", input={}),
+    ] == reply.parts
+    assert reply.usage is not None
+    assert (reply.stop_reason, reply.usage.input, reply.usage.output) == ("stop", 5, 7)
+    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.kept}
+
+
+def test_a_stream_on_this_machine_that_breaks_off_tells_why() -> None:
+    lines = [json.dumps(LOCAL[2]), "{", json.dumps({"error": "out of memory"})]
+    notes = Notes()
+    asked = {"id": "r", "request": LOCALLY_ASKED, "response": {"sse_lines": lines}}
+    conversation = only(asked, notes=notes)
+    *_, reply = tree.messages(conversation)
+
+    assert [Text(text="At ")] == reply.parts
+    assert conversation.requests[0].error == "out of memory"
+    assert [Kind.BAD_RECORD.label] == [note.kind for note in notes.kept]
 
 
 def test_an_answer_of_a_model_on_this_machine() -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
+from agent_journal.readers import _stream_ollama
 from agent_journal.readers._stream_anthropic import EVENTS, MessageStream
 from agent_journal.readers._stream_google import ContentStream, is_chunk
 from agent_journal.readers._stream_openai import CompletionStream
@@ -52,6 +53,7 @@ _FOLDS: dict[str, Callable[[Notes, int | str], Fold]] = {
     "openai": CompletionStream,
     RESPONSES: ResponseStream,
     "gemini": ContentStream,
+    "ollama": _stream_ollama.ChatStream,
 }
 
 
@@ -60,6 +62,8 @@ def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
 
     Events of no known kind are kept under `events`, lines that belong to no event under `sse_lines`.
     """
+    if _is_bare(lines):
+        lines = [f"data:{line}" if line.__class__ is str and line.strip() else line for line in lines]
     dialect = dialect_of_stream(lines)
     stream = _fold_for(dialect, note, where)
     is_repeated = _is_piece if dialect == RESPONSES and _ends_whole(lines) else _never
@@ -77,6 +81,15 @@ def fold(lines: list[Any], note: Notes, where: int | str) -> Folded:
             strays.append(line)
     body, error = stream.body(), stream.error
     return _with_strays(body, error, strays, note, where) if strays else Folded(body, error)
+
+
+def _is_bare(lines: list[Any]) -> bool:
+    """Whether each line of a stream is an event by itself, without the form that events have elsewhere."""
+    first = next((line for line in lines if line.__class__ is str and line.strip()), "")
+    if not first.startswith("{"):
+        return False
+    event = jsonstream.decode(first.encode("utf-8", "replace"), Notes(keep=0), "")
+    return event.__class__ is dict and _stream_ollama.is_chunk(event)
 
 
 def _decoded(line: str, note: Notes, where: int | str, place: int) -> Any:
@@ -136,7 +149,9 @@ def dialect_of_event(event: dict[str, Any]) -> str | None:
         return "openai"
     if kind.__class__ is str and kind.startswith(PREFIX):
         return RESPONSES
-    return "gemini" if is_chunk(event) else None
+    if is_chunk(event):
+        return "gemini"
+    return "ollama" if _stream_ollama.is_chunk(event) else None
 
 
 def data_of(line: Any) -> str | None:

@@ -209,7 +209,7 @@ class Stream:
         self.api = self.api or _sse.dialect_of_event(event)
         self._id = self._id or _id_of(event)
         kind = event.get("type")
-        self._is_over = kind.__class__ is str and kind in _LAST
+        self._is_over = (kind.__class__ is str and kind in _LAST) or event.get("done") is True
 
     def takes(self, value: Any, kind: str | None) -> bool:
         """Whether a value is one more event of this answer."""

@@ -43,6 +43,7 @@ _TELLING = frozenset(
         "candidates",
         "object",
         "type",
+        "done",
     }
 )
 MESSAGE_EVENTS = frozenset(
@@ -75,6 +76,7 @@ _CHAT = _SAMPLING | {
     *("top_k", "stop_sequences", "thinking", "mcp_servers", "context_management", "container", "betas"),
     *("prediction", "audio", "verbosity", "web_search_options", "safety_identifier", "prompt_cache_key"),
     *("anthropic_version", "output_config", "reasoning", "provider", "extra_body", "cache_control"),
+    *("options", "format", "keep_alive", "think"),
 }
 _RESPONSES = _SAMPLING | {
     *(
@@ -127,6 +129,7 @@ _ASKS = frozenset(
             "n",
         ),
         *("stream_options", "reasoning_effort", "response_format", "seed", "thinking"),
+        *("options", "keep_alive"),
     }
 )
 _RESPONSES_ASKS = _RESPONSES - {"model", "input", "user", "metadata"}
@@ -181,12 +184,18 @@ def is_event(value: dict[str, Any]) -> bool:
     kind = value.get("type")
     if kind.__class__ is str and (kind in MESSAGE_EVENTS or kind.startswith("response.")):
         return True
-    if value.get("object") == _CHUNK or _is_list(value, "candidates"):
+    if value.get("object") == _CHUNK or _is_list(value, "candidates") or _is_local(value):
         return True
     choices = value.get("choices")
     if choices.__class__ is not list:
         return False
     return not choices or (choices[0].__class__ is dict and "delta" in choices[0])
+
+
+def _is_local(value: dict[str, Any]) -> bool:
+    """Whether a value is what Ollama's own API answers with, whole or a piece of it."""
+    message = value.get("message")
+    return message.__class__ is dict and "role" in message and value.get("done").__class__ is bool
 
 
 def is_response(value: dict[str, Any]) -> bool:
@@ -284,6 +293,8 @@ def _is_known_event(value: dict[str, Any]) -> bool:
         return value.get("delta").__class__ is dict and "index" in value
     if kind.__class__ is str and kind.startswith("response."):
         return value.get("response").__class__ is dict or "output_index" in value
+    if _is_local(value):
+        return value.get("model").__class__ is str and "created_at" in value
     return (value.get("object") == _CHUNK and _is_list(value, "choices")) or _is_content_answer(value)
 
 
