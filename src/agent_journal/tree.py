@@ -16,7 +16,7 @@ from agent_journal import ids, times
 from agent_journal.model import Conversation, Event, Media, Message, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Entry: TypeAlias = Message | Event
 _LONGEST_TITLE = 80
@@ -121,7 +121,7 @@ def newest_leaf(timeline: Sequence[Entry]) -> str | None:
     return max(main, key=lambda leaf: (times.epoch_ms(leaf.at) or 0, place[leaf.id])).id
 
 
-def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], Collection[str]]:
     """Parents before children, siblings and roots as they came; and the ids where cycles were cut.
 
     A parent that is not there makes a root. Entries of a cycle follow from its first one.
@@ -141,12 +141,12 @@ def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
             pending.extend(reversed(below.get(entry.id, ())))
 
     place(below.get(None, ()))
-    cut: list[str] = []
+    cut: dict[str, None] = {}  # there may be as many cycles as pairs of entries, and each is asked for
     for entry in entries:
         if entry.id not in done:
-            cut.append(entry.id)
+            cut[entry.id] = None
             place([entry])
-    return placed, cut
+    return placed, cut.keys()
 
 
 def distinct(entries: Iterable[Entry]) -> list[Entry]:

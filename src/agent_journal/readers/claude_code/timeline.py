@@ -60,8 +60,7 @@ class Timeline:
         placed, cuts = tree.in_order(entries)
         for cut in cuts:
             self._note(Kind.CYCLE, cut, "its parent is also its descendant")
-        roots = set(cuts)
-        return [_without_parent(entry) if entry.id in roots else entry for entry in placed]
+        return [_without_parent(entry) if entry.id in cuts else entry for entry in placed]
 
 
 def _renamed(entry: Entry, twin: int) -> Entry:
