@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.rows import row_of, says_all, texts_of
-from agent_journal.model import Media, Message, Part, Text, ToolCall, ToolResult
+from agent_journal.model import Media, Message, Other, Part, Text, ToolCall, ToolResult
 
 SAID = 'first\n\tsecond "third"\r\nfourth C:\\new\\table'
 
@@ -34,6 +34,12 @@ def test_so_are_those_of_what_a_tool_is_given() -> None:
 @pytest.mark.parametrize("text", ["C:\\new", "{C:\\new", "\\n}", "a\\nb", '["a\\nb"]'])
 def test_what_is_no_object_stays_as_it_is(text: str) -> None:
     assert text == gave(text)
+
+
+def test_values_that_a_tool_answers_with_are_told() -> None:
+    answer = ToolResult(output=[Other(data={"tides": [{"port": "Lyme"}, 3, None]}, name="json")])
+
+    assert row_of(Message(id="m", role="tool", parts=[answer])).output == "Lyme"
 
 
 def test_files_say_something_beside_what_was_said() -> None:

@@ -22,6 +22,7 @@ from agent_journal.model import (
     Media,
     Memory,
     Message,
+    Other,
     Reasoning,
     Text,
     ToolCall,
@@ -252,6 +253,8 @@ def _output(result: ToolResult) -> Iterator[str]:
             yield part.code
         elif part.__class__ is ToolCall:
             yield from _strings(part.input)
+        elif part.__class__ is Other:
+            yield from _strings(part.data)
         elif part.__class__ is Media and (held := tree.held_text(part)) is not None:
             yield held
 
