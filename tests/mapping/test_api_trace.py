@@ -16,9 +16,11 @@ from agent_journal.model import (
     Conversation,
     Media,
     Message,
+    Other,
     Reasoning,
     Request,
     Text,
+    Tool,
     ToolCall,
     ToolResult,
     Usage,
@@ -156,7 +158,7 @@ def test_dialect_of_a_record_of_the_newer_apis(api: str, request_body: Raw, resp
     assert api == only({"request": request_body, "response": response}).requests[0].api
 
 
-@pytest.mark.parametrize("version", ["openai", "claude", "responses", "gemini"])
+@pytest.mark.parametrize("version", ["openai", "claude", "responses", "gemini", "converse"])
 def test_a_dialect_that_was_asked_for_is_every_record_s(version: str) -> None:
     records = [
         {"request": {"messages": [USER], **body}, "response": answer} for body, answer in CLAUDE.values()
@@ -910,6 +912,141 @@ def second(first: Raw, again: Raw) -> tuple[Conversation, Message, Message]:
     return found, one, other
 
 
+CONVERSED_WITH = {
+    "modelId": "some.model",
+    "system": [{"text": "Be kind."}],
+    "inferenceConfig": {"maxTokens": 9},
+    "toolConfig": {
+        "tools": [{"toolSpec": {"name": "tide", "inputSchema": {"json": {"type": "object"}}}}],
+        "toolChoice": {"auto": {}},
+    },
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"text": "When?"},
+                {"document": {"format": "txt", "name": "notes", "source": {"text": "Lyme"}}},
+                {"image": {"format": "png", "source": {"bytes": "AAAA"}}},
+                {"cachePoint": {"type": "default"}},
+            ],
+        }
+    ],
+}
+CONVERSED = {
+    "output": {
+        "message": {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
+                {"text": "I look."},
+                {"toolUse": {"toolUseId": "t1", "name": "tide", "input": {"port": "Lyme"}}},
+            ],
+        }
+    },
+    "stopReason": "tool_use",
+    "usage": {"inputTokens": 5, "outputTokens": 7, "totalTokens": 12},
+    "metrics": {"latencyMs": 3},
+}
+CONVERSED_AS_EVENTS = [
+    {"messageStart": {"role": "assistant"}},
+    {"contentBlockDelta": {"delta": {"reasoningContent": {"text": "H"}}, "contentBlockIndex": 0}},
+    {"contentBlockDelta": {"delta": {"reasoningContent": {"text": "m."}}, "contentBlockIndex": 0}},
+    {"contentBlockDelta": {"delta": {"reasoningContent": {"signature": "s"}}, "contentBlockIndex": 0}},
+    {"contentBlockStop": {"contentBlockIndex": 0}},
+    {"contentBlockDelta": {"delta": {"text": "I "}, "contentBlockIndex": 1}},
+    {"contentBlockDelta": {"delta": {"text": "look."}, "contentBlockIndex": 1}},
+    {
+        "contentBlockStart": {
+            "start": {"toolUse": {"toolUseId": "t1", "name": "tide"}},
+            "contentBlockIndex": 2,
+        }
+    },
+    {"contentBlockDelta": {"delta": {"toolUse": {"input": '{"port":'}}, "contentBlockIndex": 2}},
+    {"contentBlockDelta": {"delta": {"toolUse": {"input": '"Lyme"}'}}, "contentBlockIndex": 2}},
+    {"messageStop": {"stopReason": "tool_use"}},
+    {"metadata": {"usage": CONVERSED["usage"], "metrics": CONVERSED["metrics"]}},
+]
+ANSWERED = {
+    "toolResult": {"toolUseId": "t1", "content": [{"text": "At noon."}], "status": "error"},
+}
+
+
+def going_on() -> Raw:
+    """The next request: what is marked for the cache has moved."""
+    asked = CONVERSED_WITH["messages"][0]["content"][:-1]  # type: ignore[index]
+    answer = CONVERSED["output"]["message"]  # type: ignore[index]
+    messages = [{"role": "user", "content": asked}, answer, {"role": "user", "content": [ANSWERED]}]
+    return {**CONVERSED_WITH, "messages": messages}
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [
+            {"id": "a", "request": CONVERSED_WITH, "response": CONVERSED},
+            {"id": "b", "request": going_on(), "response": CONVERSED},
+        ],
+        [
+            {"id": "a", "request": CONVERSED_WITH, "response": CONVERSED_AS_EVENTS},
+            {"id": "b", "request": going_on(), "response": CONVERSED_AS_EVENTS},
+        ],
+        [CONVERSED_WITH, CONVERSED, going_on(), CONVERSED],
+        [CONVERSED_WITH, *CONVERSED_AS_EVENTS, going_on(), *CONVERSED_AS_EVENTS],
+    ],
+)
+def test_calls_of_the_converse_api(records: list[Raw]) -> None:
+    data = "\n".join(map(json.dumps, records)).encode()
+    assert api_trace.sniff(Peek(Bytes(data))) == "auto"
+    notes = Notes()
+    (item,) = api_trace.read(Bytes(data), "auto", notes)
+    assert isinstance(item, Conversation)
+    system, asked, reply, result, last = tree.messages(item)
+
+    assert [Text(text="Be kind.")] == system.parts
+    assert [
+        Text(text="When?"),
+        Media(kind="document", mime="text/plain", name="notes", text="Lyme", extra={"format": "txt"}),
+        Media(kind="image", mime="image/png", data="AAAA", extra={"format": "png"}),
+        Other(data={"cachePoint": {"type": "default"}}, name="cachePoint"),
+    ] == asked.parts
+    assert (
+        [
+            Reasoning(text="Hm.", signature="s"),
+            Text(text="I look."),
+            ToolCall(name="tide", call_id="t1", input={"port": "Lyme"}),
+        ]
+        == reply.parts
+        == last.parts
+    )
+    failed = ToolResult(call_id="t1", output="At noon.", is_error=True, extra={"status": "error"})
+    assert [failed] == result.parts
+    assert (reply.stop_reason, reply.model) == ("tool_use", "some.model")
+    assert reply.usage is not None
+    assert (reply.usage.input, reply.usage.output, reply.usage.total) == (5, 7, 12)
+    assert [Tool(name="tide", parameters={"type": "object"})] == item.tools
+    first = item.requests[0]
+    assert (first.api, first.model, first.tools) == ("converse", "some.model", [0])
+    rest = {"inferenceConfig": {"maxTokens": 9}, "toolConfig": {"toolChoice": {"auto": {}}}}
+    assert {"request": rest, "response": {"metrics": {"latencyMs": 3}}} == first.extra
+    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.kept}
+
+
+def test_a_converse_stream_that_fails_tells_why() -> None:
+    fault = {"throttlingException": {"message": "Too many."}}
+    events = [*CONVERSED_AS_EVENTS[:2], fault]
+    conversation = only({"id": "r", "request": CONVERSED_WITH, "response": events})
+    *_, reply = tree.messages(conversation)
+
+    assert [Reasoning(text="H")] == reply.parts
+    assert conversation.requests[0].error == fault
+
+
+def test_blocks_with_types_are_not_those_of_the_converse_api() -> None:
+    asked = {"modelId": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]}
+
+    assert only({"id": "r", "request": asked}).requests[0].api == "openai"
+
+
 def local(*, done: bool = False, **said: Any) -> Raw:
     about = {"model": "llama3", "created_at": "2026-01-02T03:04:05.5Z", "done": done}
     return {**about, "message": {"role": "assistant", **said}}
@@ -1268,7 +1405,7 @@ RECORDS = st.lists(
 )
 
 
-@given(RECORDS, st.sampled_from(["openai", "claude", "responses", "gemini"]))
+@given(RECORDS, st.sampled_from(["openai", "claude", "responses", "gemini", "converse"]))
 @settings(deadline=None)
 def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> None:
     notes, noted = Notes(), Notes()

@@ -9,7 +9,7 @@ from agent_journal.cli._output import place
 from agent_journal.cli.convert import convert
 
 _ANY = "auto"
-DIALECTS = (_ANY, "openai", "claude", "responses", "gemini")
+DIALECTS = (_ANY, "openai", "claude", "responses", "gemini", "converse")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

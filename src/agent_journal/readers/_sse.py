@@ -12,7 +12,7 @@ import msgspec
 
 from agent_journal import jsonstream
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers import _stream_ollama
+from agent_journal.readers import _stream_converse, _stream_ollama
 from agent_journal.readers._stream_anthropic import EVENTS, MessageStream
 from agent_journal.readers._stream_google import ContentStream, is_chunk
 from agent_journal.readers._stream_openai import CompletionStream
@@ -54,6 +54,7 @@ _FOLDS: dict[str, Callable[[Notes, int | str], Fold]] = {
     RESPONSES: ResponseStream,
     "gemini": ContentStream,
     "ollama": _stream_ollama.ChatStream,
+    "converse": _stream_converse.ConverseStream,
 }
 
 
@@ -151,7 +152,9 @@ def dialect_of_event(event: dict[str, Any]) -> str | None:
         return RESPONSES
     if is_chunk(event):
         return "gemini"
-    return "ollama" if _stream_ollama.is_chunk(event) else None
+    if _stream_ollama.is_chunk(event):
+        return "ollama"
+    return "converse" if _stream_converse.is_event(event) else None
 
 
 def data_of(line: Any) -> str | None:

@@ -11,8 +11,15 @@ from msgspec.structs import replace
 from agent_journal.fields import Fields
 from agent_journal.model import Usage
 from agent_journal.notes import Kind
-from agent_journal.readers import _blocks_anthropic, _contents_google, _items_openai, _messages_openai, _sse
-from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, OPENAI, RESPONSES, Dialect
+from agent_journal.readers import (
+    _blocks_anthropic,
+    _blocks_converse,
+    _contents_google,
+    _items_openai,
+    _messages_openai,
+    _sse,
+)
+from agent_journal.readers._api_calls.dialects import CLAUDE, CONVERSE, GEMINI, OPENAI, RESPONSES, Dialect
 from agent_journal.readers._messages_openai import Said
 
 if TYPE_CHECKING:
@@ -134,6 +141,8 @@ def _replies(fields: Fields, error: Any) -> Answer:
         found = _items(fields, is_failed=error is not None)
     elif fields.look("candidates").__class__ is list or fields.has("usageMetadata"):
         found = _candidates(fields)
+    elif fields.look("output").__class__ is dict and fields.look("output").get("message").__class__ is dict:
+        found = _conversed(fields)
     elif fields.look("message").__class__ is dict and fields.has("done"):
         found = _local(fields)
     else:
@@ -198,6 +207,17 @@ def _message(fields: Fields) -> Answer:
     reply = Reply(CLAUDE.said(message, fields.note, fields.where), message, CLAUDE) if content else _silence()
     reply = replace(reply, stop_reason=fields.text("stop_reason"))
     return Answer([reply], response_id, model, usage, extra=fields.rest())
+
+
+def _conversed(fields: Fields) -> Answer:
+    """An answer of Bedrock's Converse API: one message, under `output`."""
+    fields.keep("output", dict(fields.look("output")))
+    output = fields.nested("output")
+    message = {} if output is None else output.take("message")
+    message = {**message, "role": message.get("role") or "assistant"}
+    reply = Reply(CONVERSE.said(message, fields.note, fields.where), message, CONVERSE)
+    reply = replace(reply, stop_reason=fields.text("stopReason"))
+    return Answer([reply], usage=_blocks_converse.usage(fields.bag("usage"), None), extra=fields.rest())
 
 
 def _local(fields: Fields) -> Answer:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.readers._api_calls.dialects import CLAUDE, DIALECTS, GEMINI, OPENAI, RESPONSES
-from agent_journal.readers._sse import dialect_of_stream, speaks_anthropic
+from agent_journal.readers._api_calls.dialects import CLAUDE, CONVERSE, DIALECTS, GEMINI, OPENAI, RESPONSES
+from agent_journal.readers._sse import dialect_of_event, dialect_of_stream, speaks_anthropic
 
 if TYPE_CHECKING:
     from agent_journal.readers._api_calls.dialects import Dialect
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # What requests of the newer APIs have and no other.
 _GEMINI = frozenset({"contents", "systemInstruction", "system_instruction", "generationConfig"})
 _RESPONSES = frozenset({"input", "previous_response_id", "instructions"})
+_CONVERSE = frozenset({"inferenceConfig", "toolConfig", "modelId"})
 _CLAUDE_BLOCKS = frozenset({"tool_use", "tool_result", "thinking"})
 
 
@@ -27,12 +28,14 @@ def dialect_of(record: dict[str, Any]) -> Dialect:
         told = _told_by_answer(record.get("response"))
         if told is not None:
             return told
+    if _asks_converse(request) or _is_converse(record.get("response")):
+        return CONVERSE
     return _of_chat(request, record.get("response"))
 
 
 def _told_by_answer(response: Any) -> Dialect | None:
     """The dialect of an answer to a request that tells nothing, if it is one of the newer APIs."""
-    if response.__class__ is list:
+    if response.__class__ is list and not _is_converse(response):
         return GEMINI
     if response.__class__ is not dict:
         return None
@@ -43,6 +46,24 @@ def _told_by_answer(response: Any) -> Dialect | None:
     if response.get("type") == "message":
         return CLAUDE
     return GEMINI if "candidates" in response or "modelVersion" in response else None
+
+
+def _asks_converse(request: dict[str, Any]) -> bool:
+    """Whether a request is one to Bedrock's Converse API, whose blocks have no type."""
+    if _CONVERSE.isdisjoint(request) or request.get("messages").__class__ is not list:
+        return False
+    contents = [each.get("content") for each in request["messages"] if each.__class__ is dict]
+    blocks = [block for content in contents if content.__class__ is list for block in content]
+    return bool(blocks) and all(block.__class__ is dict and "type" not in block for block in blocks)
+
+
+def _is_converse(response: Any) -> bool:
+    """Whether an answer is one of Bedrock's Converse API, whole or streamed."""
+    if response.__class__ is list:
+        first = response[0] if response else None
+        return first.__class__ is dict and dialect_of_event(first) == CONVERSE.name
+    output = response.get("output") if response.__class__ is dict else None
+    return output.__class__ is dict and output.get("message").__class__ is dict
 
 
 def _of_chat(request: dict[str, Any], response: Any) -> Dialect:

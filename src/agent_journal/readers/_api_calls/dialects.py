@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.fields import Fields
-from agent_journal.readers import _blocks_anthropic, _contents_google, _items_openai, _messages_openai
+from agent_journal.readers import (
+    _blocks_anthropic,
+    _blocks_converse,
+    _contents_google,
+    _items_openai,
+    _messages_openai,
+)
 from agent_journal.readers._messages_openai import Said
 
 if TYPE_CHECKING:
@@ -63,6 +69,18 @@ def _claude_meaning(raw: Any) -> Any:
     content = raw.get("content")
     plain = _plain(content) if content.__class__ is list else content
     return [raw.get("role"), plain or None]
+
+
+def _converse_meaning(raw: Any) -> Any:
+    """What a message means: a mark for the cache is a block of its own there."""
+    content = raw.get("content") if raw.__class__ is dict else None
+    if content.__class__ is not list:
+        return _claude_meaning(raw)
+    return _claude_meaning({**raw, "content": [block for block in content if not _is_cache_mark(block)]})
+
+
+def _is_cache_mark(block: Any) -> bool:
+    return block.__class__ is dict and "cachePoint" in block
 
 
 def _openai_meaning(raw: Any) -> Any:
@@ -218,7 +236,7 @@ def _marks(content: Any) -> Bag:
         if block.__class__ is not dict:
             continue
         marks = _marks_on(block)
-        if block.get("thought") is True:
+        if block.get("thought") is True or _is_cache_mark(block):
             marks = block
         inner = block.get("content")
         # Blocks within blocks have no blocks of their own: a tool result's are texts and images.
@@ -273,4 +291,12 @@ GEMINI = Dialect(
     content="parts",
     tool=_contents_google.tool,
 )
-DIALECTS = {dialect.name: dialect for dialect in (OPENAI, CLAUDE, RESPONSES, GEMINI)}
+CONVERSE = Dialect(
+    name="converse",
+    said=_blocks_converse.said,
+    meaning=_converse_meaning,
+    told=frozenset({"role", "content"}),
+    has_system_messages=False,
+    tool=_blocks_converse.tool,
+)
+DIALECTS = {dialect.name: dialect for dialect in (OPENAI, CLAUDE, RESPONSES, GEMINI, CONVERSE)}

@@ -10,7 +10,14 @@ from agent_journal.model import Bag
 from agent_journal.notes import Kind
 from agent_journal.readers import _contents_google
 from agent_journal.readers._api_calls.answer import Answer, session_of
-from agent_journal.readers._api_calls.dialects import CLAUDE, GEMINI, RESPONSES, SYSTEM_PLACE, Dialect
+from agent_journal.readers._api_calls.dialects import (
+    CLAUDE,
+    CONVERSE,
+    GEMINI,
+    RESPONSES,
+    SYSTEM_PLACE,
+    Dialect,
+)
 
 if TYPE_CHECKING:
     from agent_journal.fields import Fields
@@ -79,8 +86,15 @@ def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], Prompt]:
 
 def offered(request: Fields, dialect: Dialect) -> list[Any]:
     """The definitions of the tools that a request offers, one by one."""
+    if dialect is CONVERSE:
+        return _offered_by(request.nested("toolConfig"))
     listed = request.items("tools") or []
     return _contents_google.declared(listed) if dialect is GEMINI else listed
+
+
+def _offered_by(config: Fields | None) -> list[Any]:
+    """The tools of a configuration; what else it says stays."""
+    return [] if config is None else config.items("tools") or []
 
 
 def take_repeated(answered: Answer, request: Fields) -> None:
@@ -133,7 +147,7 @@ def _prompts(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
         return [({**value, "role": "system"}, dialect)]
     if value.__class__ is list and dialect is RESPONSES:
         return [(item, dialect) for item in value]
-    return [({"role": "system", "content": value}, CLAUDE)]
+    return [({"role": "system", "content": value}, dialect if dialect is CONVERSE else CLAUDE)]
 
 
 def _leading(listed: list[Any]) -> int:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="api-trace",
     title="API traces",
-    versions=("auto", "openai", "claude", "responses", "gemini"),
+    versions=("auto", "openai", "claude", "responses", "gemini", "converse"),
     revision=5,
     evidence=(
         "llm-path's data-spec.md of 2026-02-21 and its proxy (https://github.com/wang0618/llm-path), "
-        "recorded payloads of Chat Completions, Messages, Responses and Gemini APIs; verified 2026-11"
+        "recorded payloads of Chat Completions, Messages, Responses and Gemini APIs; verified 2026-11; of "
+        "Bedrock's Converse API and Ollama's own, what is documented"
     ),
 )
 

@@ -209,7 +209,7 @@ class Stream:
         self.api = self.api or _sse.dialect_of_event(event)
         self._id = self._id or _id_of(event)
         kind = event.get("type")
-        self._is_over = (kind.__class__ is str and kind in _LAST) or event.get("done") is True
+        self._is_over = (kind.__class__ is str and kind in _LAST) or _is_last(event)
 
     def takes(self, value: Any, kind: str | None) -> bool:
         """Whether a value is one more event of this answer."""
@@ -233,6 +233,11 @@ class Stream:
         if error is not None:
             record["error"] = error
         return record
+
+
+def _is_last(event: Record) -> bool:
+    """Whether an event of an API without ids ends its answer: Ollama's says so, Converse's has the counts."""
+    return event.get("done") is True or event.keys() == {"metadata"}
 
 
 def _id_of(event: Record) -> Any:

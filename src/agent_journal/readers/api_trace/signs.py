@@ -44,6 +44,8 @@ _TELLING = frozenset(
         "object",
         "type",
         "done",
+        "output",
+        "messageStart",
     }
 )
 MESSAGE_EVENTS = frozenset(
@@ -115,6 +117,18 @@ _GEMINI = frozenset(
         *("cached_content", "labels", "serviceTier", "store"),
     }
 )
+_CONVERSE = frozenset(
+    {
+        *("modelId", "messages", "system", "inferenceConfig", "toolConfig", "guardrailConfig"),
+        *("additionalModelRequestFields", "additionalModelResponseFieldPaths", "promptVariables"),
+        *("requestMetadata", "performanceConfig", "serviceTier", "outputConfig"),
+    }
+)
+_CONVERSE_ASKS = frozenset({"inferenceConfig", "toolConfig", "modelId"})
+_CONVERSE_EVENTS = (
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"),
+    "metadata",
+)
 # What examples to train a model with, and chats that an app has kept, do not say.
 _ASKS = frozenset(
     {
@@ -184,7 +198,9 @@ def is_event(value: dict[str, Any]) -> bool:
     kind = value.get("type")
     if kind.__class__ is str and (kind in MESSAGE_EVENTS or kind.startswith("response.")):
         return True
-    if value.get("object") == _CHUNK or _is_list(value, "candidates") or _is_local(value):
+    if value.get("object") == _CHUNK or _is_list(value, "candidates"):
+        return True
+    if _is_local(value) or _is_of_converse(value):
         return True
     choices = value.get("choices")
     if choices.__class__ is not list:
@@ -198,9 +214,25 @@ def _is_local(value: dict[str, Any]) -> bool:
     return message.__class__ is dict and "role" in message and value.get("done").__class__ is bool
 
 
+def _is_of_converse(value: dict[str, Any]) -> bool:
+    """Whether a value is an event of Bedrock's Converse API: an object under the one name that tells it."""
+    if len(value) != 1:
+        return False
+    ((name, told),) = value.items()
+    return name in _CONVERSE_EVENTS and told.__class__ is dict and (name != "metadata" or "usage" in told)
+
+
+def _is_conversed(value: dict[str, Any]) -> bool:
+    """Whether a value is a whole answer of that API."""
+    output = value.get("output")
+    return output.__class__ is dict and output.get("message").__class__ is dict and "stopReason" in value
+
+
 def is_response(value: dict[str, Any]) -> bool:
     """Whether a value is a whole answer."""
     if _is_list(value, "choices") or (value.get("object") == "response" and _is_list(value, "output")):
+        return True
+    if _is_conversed(value):
         return True
     return value.get("type") == "message" and _is_list(value, "content")
 
@@ -215,6 +247,7 @@ def _is_unmistakable(value: dict[str, Any]) -> bool:
         or _is_known_event(value)
         or _asks_chat(value)
         or _asks_responses(value)
+        or _asks_converse(value)
         or asks_gemini(value)
         or is_batch_line(value)
     )
@@ -272,7 +305,7 @@ def _is_answer(value: dict[str, Any]) -> bool:
     if value.get("type") == "message":
         is_signed = "stop_reason" in value or str(value.get("id")).startswith("msg_")
         return value.get("role") == "assistant" and _is_list(value, "content") and is_signed
-    return _is_content_answer(value)
+    return _is_conversed(value) or _is_content_answer(value)
 
 
 def _is_content_answer(value: dict[str, Any]) -> bool:
@@ -293,6 +326,8 @@ def _is_known_event(value: dict[str, Any]) -> bool:
         return value.get("delta").__class__ is dict and "index" in value
     if kind.__class__ is str and kind.startswith("response."):
         return value.get("response").__class__ is dict or "output_index" in value
+    if _is_of_converse(value):
+        return value.get("messageStart", {}).get("role") == "assistant" or "contentBlockDelta" in value
     if _is_local(value):
         return value.get("model").__class__ is str and "created_at" in value
     return (value.get("object") == _CHUNK and _is_list(value, "choices")) or _is_content_answer(value)
@@ -305,6 +340,11 @@ def _asks_chat(value: dict[str, Any]) -> bool:
     return (
         first.__class__ is dict and "role" in first and value.keys() <= _CHAT and bool(value.keys() & _ASKS)
     )
+
+
+def _asks_converse(value: dict[str, Any]) -> bool:
+    is_asked = value.keys() <= _CONVERSE and bool(value.keys() & _CONVERSE_ASKS)
+    return is_asked and _is_list(value, "messages") and bool(value["messages"])
 
 
 def _asks_responses(value: dict[str, Any]) -> bool:
