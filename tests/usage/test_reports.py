@@ -15,7 +15,7 @@ from agent_journal.archive.sqlite.schema import MIGRATIONS
 from agent_journal.archive.store import Filter
 from agent_journal.config import Config, Price
 from agent_journal.errors import NoSuchName
-from agent_journal.model import Link, Message, Usage
+from agent_journal.model import Link, Media, Message, Usage
 from agent_journal.usage import WAYS, By, Report
 from agent_journal.usage.periods import Periods, zone_of
 from agent_journal.usage.reporting import report
@@ -240,6 +240,15 @@ def test_estimates_have_lines_of_their_own(store: SqliteStore, settled: Config) 
         (row.name, row.is_estimated, row.sums.output) for row in found.rows
     ]
     assert (16, 3, 14) == (found.total.output, found.estimated.input, found.estimated.output)
+
+
+def test_files_that_were_put_beside_a_question_are_estimated(store: SqliteStore, settled: Config) -> None:
+    at = "2026-03-01T10:00:00Z"
+    asked = said("1", "go", at)
+    asked = replace(asked, parts=[*asked.parts, Media(kind="document", text="how are you")])
+    put(store, talk("a", asked, said("2", "fine", at, role="assistant")))
+
+    assert told(store, settled, "day", estimate=True).estimated.input == 4
 
 
 def test_an_estimate_leaves_out_what_is_stated_or_copied(store: SqliteStore, settled: Config) -> None:

@@ -1,6 +1,6 @@
 """What answers used of which no source tells the tokens: counted with a tokenizer, and only an estimate.
 
-Counted is what was said: to the model since it answered last, and by it. What a program sends along unseen,
+Counted is what was said: to the model since it answered last, with the files beside it, and by it. What a program sends along unseen,
 and sends again with every request, is not in it: it is the least that can have been used.
 """
 
@@ -89,7 +89,7 @@ def _is_stated(message: Message) -> bool:
 
 def _said(message: Message) -> list[str]:
     row = row_of(message)
-    return [text for text in (row.text, row.thinking, row.tool) if text]
+    return [text for text in (row.text, row.thinking, row.tool, row.attached) if text]
 
 
 def _is_wanted(at: int | None, since: int | None, until: int | None) -> bool:
