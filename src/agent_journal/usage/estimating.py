@@ -1,7 +1,8 @@
 """What answers used of which no source tells the tokens: counted with a tokenizer, and only an estimate.
 
-Counted is what was said: to the model since it answered last, with the files beside it, and by it. What a program sends along unseen,
-and sends again with every request, is not in it: it is the least that can have been used.
+Counted is what was said: to the model since it answered last, with the files beside it, and by it. What a
+program sends along unseen, and sends again with every request, is not in it: it is the least that can have
+been used.
 """
 
 from __future__ import annotations
