@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent_journal import tree
 from agent_journal.model import (
+    Citation,
     Conversation,
     Media,
     Message,
@@ -1029,6 +1030,39 @@ def test_calls_of_the_converse_api(records: list[Raw]) -> None:
     rest = {"inferenceConfig": {"maxTokens": 9}, "toolConfig": {"toolChoice": {"auto": {}}}}
     assert {"request": rest, "response": {"metrics": {"latencyMs": 3}}} == first.extra
     assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.kept}
+
+
+@pytest.mark.parametrize(
+    ("block", "part"),
+    [
+        (
+            {
+                "citationsContent": {
+                    "content": [{"text": "At "}, {"text": "noon."}],
+                    "citations": [{"title": "Almanac", "sourceContent": [{"text": "12:00"}], "location": {}}],
+                }
+            },
+            Text(
+                text="At noon.",
+                citations=[Citation(title="Almanac", text="12:00", extra={"location": {}})],
+            ),
+        ),
+        (
+            {"guardContent": {"text": {"text": "Hi", "qualifiers": ["query"]}}},
+            Text(text="Hi", extra={"guardContent": {"text": {"qualifiers": ["query"]}}}),
+        ),
+        ({"citationsContent": {"content": [1]}}, None),
+        ({"guardContent": {"image": {}}}, None),
+        ({"toolUse": {"name": "a"}, "more": 1}, None),
+        ({"reasoningContent": {"redactedContent": "AA"}}, Reasoning(encrypted="AA")),
+    ],
+)
+def test_blocks_of_the_converse_api(block: Raw, part: Any) -> None:
+    asked = {**CONVERSED_WITH, "messages": [{"role": "user", "content": [block]}]}
+    *_, message = tree.messages(only({"id": "r", "request": asked}))
+
+    assert [part or Other(data=block, name=next(iter(block)))] == message.parts
+    assert [block] == message.native
 
 
 def test_a_converse_stream_that_fails_tells_why() -> None:

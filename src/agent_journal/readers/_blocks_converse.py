@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.fields import Fields
-from agent_journal.model import Media, MediaKind, Other, Reasoning, Text, Tool, ToolCall, ToolResult, Usage
+from agent_journal.model import (
+    Citation,
+    Media,
+    MediaKind,
+    Other,
+    Reasoning,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from agent_journal.notes import Kind
 from agent_journal.readers import _messages_openai
 from agent_journal.readers._messages_openai import Said
@@ -27,7 +38,7 @@ _MEDIA: dict[str, MediaKind] = {
     "document": "document",
 }
 # Blocks that are known and have no part of their own.
-_KEPT_WHOLE = ("cachePoint", "guardContent", "citationsContent", "searchResult")
+_KEPT_WHOLE = ("cachePoint", "searchResult")
 _FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "md": "text/markdown", "html": "text/html"}
 
 
@@ -123,6 +134,42 @@ def _media(media: Fields, name: str) -> Part | None:
     )
 
 
+def _cited(cited: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several ways)
+    """What was said with its sources; None if it is of another form."""
+    text = _texts(cited.look("content"))
+    if text is None:
+        return None
+    cited.drop("content")
+    citations = [_citation(raw, cited) for raw in cited.items("citations") or ()]
+    return Text(text=text, citations=citations, extra=cited.rest())
+
+
+def _citation(raw: Any, cited: Fields) -> Citation:
+    if raw.__class__ is not dict:
+        return Citation(extra={"value": raw})
+    fields = Fields(dict(raw), cited.note, cited.where)
+    text = _texts(fields.look("sourceContent"))
+    if text is not None:
+        fields.drop("sourceContent")
+    return Citation(title=fields.text("title"), text=text, extra=fields.rest())
+
+
+def _texts(blocks: Any) -> str | None:
+    """The text of blocks that are nothing else."""
+    if blocks.__class__ is not list or not all(block.__class__ is dict for block in blocks):
+        return None
+    texts = [block.get("text") for block in blocks if block.keys() == {"text"}]
+    is_all = len(texts) == len(blocks) and all(text.__class__ is str for text in texts)
+    return "".join(texts) if is_all else None
+
+
+def _guarded(guarded: Fields, name: str) -> Part | None:
+    """What a guardrail is to look at; None if that is no text."""
+    inner = _inside(guarded, "text")
+    text = None if inner is None else inner.text("text")
+    return None if text is None else Text(text=text, extra={name: guarded.rest()})
+
+
 def _inside(fields: Fields, name: str) -> Fields | None:
     """Fields of an object inside, of which the original stays as it is."""
     value = fields.look(name)
@@ -140,6 +187,8 @@ _WAYS: dict[str, Callable[[Fields, str], Part | None]] = {
     "toolUse": _call,
     "toolResult": _result,
     "reasoningContent": _thought,
+    "citationsContent": _cited,
+    "guardContent": _guarded,
     **dict.fromkeys(_MEDIA, _media),
 }
 
