@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.fields import words
 from agent_journal.model import Media, MediaKind, Part
+from agent_journal.readers._written import is_text, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from agent_journal.fields import Fields
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 _ID = re.compile(r"file[-_][A-Za-z0-9]+")
@@ -29,16 +32,23 @@ class Known(NamedTuple):
     mime: str | None = None
     size: int | None = None
     file: str | None = None
+    text: str | None = None
 
 
 class Assets:
     """The files of an export, the names it gives them, and its library; empty for a single file."""
 
     def __init__(
-        self, paths: Iterable[str] = (), names: Bag | None = None, library: Iterable[Bag] = ()
+        self,
+        sources: Mapping[str, Source] | None = None,
+        names: Bag | None = None,
+        library: Iterable[Bag] = (),
+        note: Notes | None = None,
     ) -> None:
+        self._sources = sources or {}
+        self._note = note
         self._files: dict[str, str] = {}
-        for path in paths:
+        for path in self._sources:
             for key in _ids_in(path.rpartition("/")[2]):
                 self._files.setdefault(key, path)
         self._names = {file.removesuffix(".dat"): name for file, name in (names or {}).items()}
@@ -53,12 +63,17 @@ class Assets:
         file = self._files.get(key)
         if file is not None:
             self.used.add(file)
+        mime = mime_of(stated) or words(shelved.get("mime_type"))
         return Known(
             words(stated.get("name")) or words(self._names.get(key)) or words(shelved.get("file_name")),
-            mime_of(stated) or words(shelved.get("mime_type")),
+            mime,
             _size(stated.get("size"), shelved.get("file_size_bytes")),
             file,
+            self._text(file) if is_text(mime) else None,
         )
+
+    def _text(self, file: str | None) -> str | None:
+        return None if file is None or self._note is None else written(self._sources[file], self._note)
 
 
 def asset_id(pointer: str) -> str:
@@ -108,6 +123,7 @@ def media(kind: MediaKind, fields: Fields, assets: Assets, attachment: Bag | Non
         name=known.name,
         size=known.size if size is None else size,
         ref=pointer,
+        text=known.text,
         extra=fields.rest(),
     )
 
@@ -130,6 +146,7 @@ def media_of(reference: str | None, known: Known) -> Media:
         name=known.name,
         size=known.size,
         ref=reference,
+        text=known.text,
         extra=extra,
     )
 

@@ -80,7 +80,8 @@ def read_sidecars(files: dict[str, Source], user: Bag, note: Notes) -> Sidecars:
     """What the files of an export, by their paths, say about its conversations and about each other."""
     library = rows_of(files.get(LIBRARY), note)
     names = next(objects(rows_of(files.get(ASSET_NAMES), note)), {})
-    assets = Assets((path for path in files if not path.endswith(".json")), names, objects(library))
+    others = {path: file for path, file in files.items() if not path.endswith(".json")}
+    assets = Assets(others, names, objects(library), note)
     return Sidecars(
         account_id=words(user.get("id")),
         feedback=Rows(rows_of(files.get(FEEDBACK), note), messages=("id",)),

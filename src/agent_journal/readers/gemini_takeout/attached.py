@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
+from agent_journal.readers._written import is_text, written
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Mapping
 
     from agent_journal.fields import Fields
+    from agent_journal.source import Source
 
 _TYPES: dict[str, tuple[MediaKind, str | None]] = {
     **{suffix: ("image", f"image/{suffix}") for suffix in ("png", "gif", "webp", "heic", "bmp", "avif")},
@@ -41,8 +43,8 @@ _UNKNOWN: tuple[MediaKind, str | None] = ("file", None)
 class Files:
     """What lies beside a log. Of a log that is given alone nothing is known to be missing."""
 
-    def __init__(self, names: Iterable[str] | None = None) -> None:
-        self._names = None if names is None else frozenset(names)
+    def __init__(self, sources: Mapping[str, Source] | None = None) -> None:
+        self._sources = sources
         self.used: set[str] = set()
 
     def media(self, ref: str, name: str | None, fields: Fields) -> Media:
@@ -52,15 +54,17 @@ class Files:
             fields.note(Kind.MISSING_FILE, fields.where, ref[:200])
         self.used.add(found or ref)
         kind, mime = _TYPES.get(ref.rpartition(".")[2].lower(), _UNKNOWN)
-        return Media(kind=kind, mime=mime, ref=found or ref, name=name if name != ref else None)
+        source = (self._sources or {}).get(found or "") if is_text(mime) else None
+        text = None if source is None else written(source, fields.note)
+        return Media(kind=kind, mime=mime, ref=found or ref, name=name if name != ref else None, text=text)
 
     def _found(self, ref: str) -> str | None:
-        if self._names is None or ref in self._names:
+        if self._sources is None or ref in self._sources:
             return ref
         # The log may say jpeg where the file is called jpg.
         stem, _, suffix = ref.rpartition(".")
         other = {"jpeg": "jpg", "jpg": "jpeg"}.get(suffix, "")
-        return f"{stem}.{other}" if f"{stem}.{other}" in self._names else None
+        return f"{stem}.{other}" if f"{stem}.{other}" in self._sources else None
 
 
 def attached(fields: Fields, files: Files, made: Container[str | None] = ()) -> list[Media]:

@@ -49,7 +49,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     known = {file.path: version for file in logs if (version := version_of(Peek(file))) in LOGS}
     # A page says less than the log in JSON; no export has both.
     is_page_read = PAGE in known.values() and all(version == PAGE for version in known.values())
-    files = Files(file.path.removeprefix(f"{source.path}/") for file in found)
+    files = Files({file.path.removeprefix(f"{source.path}/"): file for file in found})
     for file in found:
         if file.path in known and (known[file.path] != PAGE or is_page_read):
             yield from _read(file, files, note.about(file.label))

@@ -14,6 +14,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.fields import objects, words
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
+from agent_journal.readers._written import LONGEST, as_text
 from agent_journal.readers.grok.names import ASSETS
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _ATTACHED: dict[str, MediaKind] = {
     "file_attachments": "file",
 }
 _HEAD = 512
-_LONGEST_TEXT = 2_000_000  # bytes
 
 
 class Assets:
@@ -77,20 +77,10 @@ def _told_by_content(file: Source, note: Notes) -> Media:
                     return Media(kind=kind, mime=mime)
             if not head or b"\0" in head:
                 return Media(kind="file")
-            return Media(kind="document", mime="text/plain", text=_written(head + stream.read(_LONGEST_TEXT)))
+            return Media(kind="document", mime="text/plain", text=as_text(head + stream.read(LONGEST)))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return Media(kind="file")
-
-
-def _written(content: bytes) -> str | None:
-    """The text that a file is; none of what is too long to have been written, or no UTF-8."""
-    if len(content) > _LONGEST_TEXT or b"\0" in content:
-        return None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
 
 
 def attached(fields: Fields, assets: Assets) -> list[Media]:
