@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal.errors import IndexDamaged, IndexInUse
-from agent_journal.search import lexical, reach
+from agent_journal.search import lexical, matching, reach
 from agent_journal.search.entry import Entry
 from agent_journal.search.folder import discard
 from agent_journal.search.lexical import Index
@@ -405,6 +405,39 @@ def test_a_prefix_stands_for_many_words(folder: Path) -> None:
     index = filled(folder, *(f"pre{number}fix" for number in range(150)))
 
     assert 150 == len(index.search(parse("pre*"), limit=200).entries)
+
+
+@pytest.mark.parametrize("in_a_row", [2_000, 151])
+def test_the_last_word_of_a_row_may_be_any_that_begins_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, in_a_row: int
+) -> None:
+    monkeypatch.setattr(matching, "_IN_A_ROW", in_a_row)
+    hashes = (f"ac{number:04x} open_ac{number:04x}" for number in range(150))
+    index = filled(folder, *hashes, "user_account", "userAccount", "account user", "x東京")
+
+    assert [152, 151] == found(index, "user_ac*")
+    assert [152, 151] == found(index, "userAc*")
+    assert 150 == len(index.search(parse("open_ac*"), limit=200).entries)
+    assert [154] == found(index, "x東")
+
+
+def test_a_word_in_a_row_that_goes_on_counts_for_more_where_it_was_said(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add([entry(1, "user_account", at=1), entry(2, output="user_account", at=2)])
+    index.commit(2)
+
+    assert [1, 2] == found(index, "user_ac*")
+
+
+def test_a_rare_word_is_found_by_its_beginning_beside_whatever_else_is_asked_for(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add(entry(key, f"get{key % 250}") for key in range(1, 501))
+    index.add([entry(501, "getaway weekend", conversation=2), entry(502, "weekend", conversation=2)])
+    index.commit(502)
+
+    assert [501] == found(index, "weekend get*")
+    assert [501] == found(index, "get*", Filters(conversations=(2,)))
+    assert [502] == found(index, "-get*", Filters(conversations=(2,)))
 
 
 WEEK = 7 * 86_400

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _BY_PART = ("project", "model")  # values that are long and seldom typed as they are
 _MOST_WORDS = 64  # of one term
 _EXPANSIONS = 200  # words of a field that one prefix stands for
+_IN_A_ROW = 2_000  # words that the last of a row may be; of more, only those that one prefix stands for count
 _TOLD_APART = 8  # of them, the most frequent: of these it counts how often they are in a text
 _MOST_PREFIXES = 24  # that are looked up, one per field; what goes beyond is taken for whole words
 # Words that stand side by side: how many pairs of a query count, how many words may be between, how much it
@@ -68,6 +69,7 @@ class Matcher:
         self._vocabulary = vocabulary
         self._weeks: Sequence[str] = ()
         self._prefixes = _MOST_PREFIXES
+        self._is_narrowed = False
         self._evenings: dict[str, float] = {}
         self._beginnings: dict[tuple[str, tuple[str, ...]], list[Sought]] = {}
 
@@ -79,6 +81,7 @@ class Matcher:
 
     def sought(self, query: Query) -> Sought | None:
         """What finds the entries that are meant; None if nothing can be."""
+        self._is_narrowed = _is_narrowed(query)
         fields = index_fields(query.filters.fields) or list(WEIGHTS)
         groups = [group for group in query.wanted if any(map(self._forms_of, group))]
         wanted = [self._anywhere(group, fields) for group in groups]
@@ -163,9 +166,15 @@ class Matcher:
                 found = tantivy.Query.term_query(self._schema, field, word, "freq")
                 yield Sought(self._weighted(found, field, told, self._told([count])), _BEGUN * count)
             if others := begun[_TOLD_APART:]:
-                found = self._one_of(field, [word for word, _ in others])
+                found = self._others_begun(field, prefix, [word for word, _ in others])
                 weighted = tantivy.Query.const_score_query(found, WEIGHTS[field] * told)
                 yield Sought(weighted, _BEGUN * sum(count for _, count in others))
+
+    def _others_begun(self, field: str, prefix: str, others: list[str]) -> tantivy.Query:
+        """What finds the others that begin so: all where little may be left, else the frequent ones."""
+        if self._is_narrowed and len(others) == _EXPANSIONS - _TOLD_APART:
+            return tantivy.Query.regex_query(self._schema, field, f"{prefix}.*")
+        return self._one_of(field, others)
 
     def _weighted(self, found: tantivy.Query, field: str, told: float, reckoned: float) -> tantivy.Query:
         """What finds the same, where words tell so much, but the index reckons with so much."""
@@ -224,8 +233,28 @@ class Matcher:
         """What finds a form in a field, where so many entries have the rarest of its words."""
         if len(form.words) == 1:
             return Sought(tantivy.Query.term_query(self._schema, field, form.words[0], "freq"), entries)
-        make = tantivy.Query.phrase_prefix_query if form.prefix else tantivy.Query.phrase_query
-        return self._of_weeks(make(self._schema, field, list(form.words)), _ROW * entries)
+        row = self._begun_row(field, form.words) if form.prefix else self._whole_row(field, form.words)
+        return self._of_weeks(row, _ROW * entries)
+
+    def _whole_row(self, field: str, row: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.phrase_query(self._schema, field, list(row))
+
+    def _begun_row(self, field: str, row: Sequence[str]) -> tantivy.Query:
+        """What finds words in a row of which the last may go on; whatever it may be counts alike.
+
+        The index by itself tries no more than the first fifty words by the alphabet.
+        """
+        if self._prefixes <= 0:
+            return tantivy.Query.phrase_prefix_query(self._schema, field, list(row))
+        self._prefixes -= 1
+        *before, beginning = row
+        begun = self._vocabulary.beginning(field, beginning, _IN_A_ROW)
+        if len(begun) < _IN_A_ROW:
+            found = tantivy.Query.regex_phrase_query(self._schema, field, [*before, f"{beginning}.*"])
+        else:
+            rows = (self._whole_row(field, [*before, word]) for word, _ in begun[:_EXPANSIONS])
+            found = tantivy.Query.boolean_query([(Occur.Should, one) for one in rows])
+        return tantivy.Query.const_score_query(found, 1)
 
     def _of_weeks(self, row: tantivy.Query, entries: int) -> Sought:
         """What finds a row of words. Where it is sought among some weeks, it must not be sought in others.
@@ -292,6 +321,12 @@ class Matcher:
             lower_bound=None if since is None else _stored(since),
             upper_bound=None if until is None else _stored(until - 1),
         )
+
+
+def _is_narrowed(query: Query) -> bool:
+    """Whether more is asked for than one thing, so that what is rare may be all that is left."""
+    asked = query.filters._replace(fields=()), query.excluded
+    return len(query.wanted) != 1 or bool(query.unwanted) or any(map(any, asked))
 
 
 def _damped(length: float) -> float:
