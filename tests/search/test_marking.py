@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -88,6 +89,19 @@ def test_what_is_frequent_is_marked_beside_what_is_rare(before: str) -> None:
 
     assert "fatal [error] in the last [module]" in marked("error module", text)
     assert "in the last [module]" in marked("error one two three four five module", text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"), [("пустой", "это пустой файл"), ("ガイド", "次のガイド 3"), ("회의록", "이 회의록 1")]
+)
+def test_letters_and_their_accents_may_be_apart(query: str, text: str) -> None:
+    """As names of files are on a Mac, in what `ls` prints there."""
+    apart = {form: unicodedata.normalize("NFD", form) for form in (query, text)}
+
+    expected = text.replace(query, f"[{query}]")
+    assert expected == marked(query, apart[text])
+    assert expected == marked(apart[query], text)
+    assert {0} == Marker(parse(query)).groups_in(apart[text], "output", anywhere=True)
 
 
 def test_what_is_coloured_is_marked() -> None:

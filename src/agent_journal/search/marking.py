@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal.search.query import index_fields
 from agent_journal.search.words import (
     FEW,
+    composed,
     humps_of,
     in_index,
     is_mark,
@@ -120,7 +121,7 @@ def folded(text: str) -> Folded:
 
 def _read(text: str) -> tuple[str, Folded]:
     """As much of a text as is looked at, and the same as its words are compared."""
-    plain = without_colours(text[:_LONGEST])
+    plain = composed(without_colours(text[:_LONGEST]))
     return plain, folded(plain)
 
 
@@ -155,7 +156,7 @@ class Marker:
         )
 
     def places(self, text: str) -> list[Place]:
-        """Where everything that is sought stands, in the order of the text.
+        """Where everything that is sought stands, in the order of the text as it is `composed`.
 
         Of what is frequent that is where it stands first, and around the rest.
         """
@@ -186,7 +187,7 @@ class Marker:
     def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
         """The piece of the first text that has most of what is sought in one place, and the text's name."""
         best: tuple[str, Snippet] | None = None
-        for name, text in texts:
+        for name, text in ((name, composed(text)) for name, text in texts):
             places = self.places(text)
             found = _around(text, places) if places else _beginning(text)
             if best is None or found.groups > best[1].groups:
@@ -254,9 +255,9 @@ def _pieces(word: str) -> list[str]:
 
 def _written(term: Term) -> list[str]:
     """The forms in which a term may stand in a text."""
-    forms = [term.text]
+    forms = [composed(term.text)]
     if not term.quoted:
-        forms.append(without_line(term.text))
+        forms.append(without_line(forms[0]))
         if term.text.isascii():
             forms.append(" ".join(humps_of(term.text)))
     return list(dict.fromkeys(forms))

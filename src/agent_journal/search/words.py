@@ -188,8 +188,13 @@ def _analyze() -> Callable[[str], list[str]]:
 
 def _folded(raw: bytes) -> str:
     """A text with accents where the index can fold them."""
-    text = raw.decode()
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    return composed(raw.decode())
+
+
+def composed(text: str) -> str:
+    """A text in which a letter and its accent are one character; in names of files on a Mac they are two."""
+    is_so = text.isascii() or unicodedata.is_normalized("NFC", text)
+    return text if is_so else unicodedata.normalize("NFC", text)
 
 
 def _pairs(run: re.Match[str]) -> str:
