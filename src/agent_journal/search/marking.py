@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
@@ -156,11 +157,12 @@ class Marker:
         )
 
     def places(self, text: str) -> list[Place]:
-        """Where everything that is sought stands, in the order of the text as it is `composed`.
+        """Where everything that is sought stands, in the order of the text.
 
         Of what is frequent that is where it stands first, and around the rest.
         """
-        text, known = _read(text)
+        written = text[:_LONGEST]
+        text, known = _read(written)
         rare: list[Place] = []
         found: list[Place] = []
         frequent: list[tuple[int, list[_Pattern]]] = []
@@ -175,7 +177,7 @@ class Marker:
             for place in rare[:_MOST]:
                 piece = known.piece(place.start - _WIDTH, place.end + _WIDTH)
                 found += _some(text, known, number, patterns, piece)
-        return _apart(sorted({*rare, *found}))
+        return _as_written(written, _apart(sorted({*rare, *found})))
 
     def _first(self, number: int, text: str, known: Folded) -> tuple[list[_Pattern], list[Place]]:
         """Where a group stands first, in a row or else word by word, and what finds it so."""
@@ -187,7 +189,7 @@ class Marker:
     def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
         """The piece of the first text that has most of what is sought in one place, and the text's name."""
         best: tuple[str, Snippet] | None = None
-        for name, text in ((name, composed(text)) for name, text in texts):
+        for name, text in texts:
             places = self.places(text)
             found = _around(text, places) if places else _beginning(text)
             if best is None or found.groups > best[1].groups:
@@ -299,6 +301,24 @@ def _apart(places: list[Place]) -> list[Place]:
         elif place.end > kept[-1].end and place.start == kept[-1].start:
             kept[-1] = place
     return kept
+
+
+def _as_written(text: str, places: list[Place]) -> list[Place]:
+    """Places in a text as it is composed, in the text as it was written."""
+    if not places or composed(text) == text:
+        return places
+    origins: list[int] = []
+    starts = [at for at, character in enumerate(text) if at and not _is_joined(character)]
+    for start, end in pairwise([0, *starts, len(text)]):
+        letter = composed(text[start:end])
+        origins += range(start, end) if letter == text[start:end] else [start] * len(letter)
+    origins.append(len(text))
+    return [Place(origins[start], origins[end], group) for start, end, group in places]
+
+
+def _is_joined(character: str) -> bool:
+    """Whether a character may be one with the letter before it: accents, and the later parts of a hangul."""
+    return is_mark(character) or "\u1160" <= character <= "\u11ff"
 
 
 def _around(text: str, places: list[Place]) -> Snippet:
