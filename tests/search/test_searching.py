@@ -456,6 +456,22 @@ def test_with_and_without_an_index_unwanted_words_count_where_words_do(
         assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
 
 
+def test_rows_are_looked_through_once_however_much_one_conversation_has(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(config, tmp_path, chat("long", *(said(f"m{n}", f"harbour {n}", n % 60) for n in range(250))))
+    delete(words(config))
+    looks: list[object] = []
+    monkeypatch.setattr(
+        scanning, "_Look", lambda query, look=scanning._Look: looks.append(query) or look(query)
+    )
+    with Journal(config) as journal:
+        (hit,) = journal.search("harbour", mode="lexical").hits
+
+    assert 249 == len(hit.others)
+    assert 1 == len(looks), "two seconds are all that anybody waits"
+
+
 def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> None:
     keep(config, tmp_path, *CHATS)
     delete(words(config))

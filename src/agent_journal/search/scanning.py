@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from heapq import nlargest
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.marking import Marker
 from agent_journal.search.query import index_fields
@@ -27,22 +27,37 @@ class Scan:
     def __init__(self, entries: Callable[[], Iterable[Entry]], seconds: float = _SECONDS) -> None:
         self._entries = entries
         self._seconds = seconds
+        self._seen: _Seen | None = None
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that match best, best first, among those that there was time for."""
+        """The entries that match best, best first, among those that there was time for.
+
+        Whoever wants more of the same gets it of what was seen then, and does not wait again.
+        """
+        if self._seen is None or self._seen.query != query:
+            self._seen = self._look_through(query)
+        best = nlargest(limit, self._seen.found)
+        return Ranking([Ranked(key, score) for score, _, key in best], is_whole=self._seen.is_whole)
+
+    def _look_through(self, query: Query) -> _Seen:
         look = _Look(query)
         until = time.monotonic() + self._seconds
-        is_whole = True
         found: list[tuple[float, int, int]] = []
         for entry in self._entries():
             score = look.score(entry)
             if score is not None:
                 found.append((score, entry.at, entry.key))
             if time.monotonic() > until:
-                is_whole = False
-                break
-        best = nlargest(limit, found)
-        return Ranking([Ranked(key, score) for score, _, key in best], is_whole=is_whole)
+                return _Seen(query, found, is_whole=False)
+        return _Seen(query, found, is_whole=True)
+
+
+class _Seen(NamedTuple):
+    """What a look through entries found for a query."""
+
+    query: Query
+    found: list[tuple[float, int, int]]  # how well it matches, when it was said, its key
+    is_whole: bool
 
 
 class _Look:
