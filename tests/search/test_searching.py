@@ -21,7 +21,7 @@ from agent_journal.config import Config
 from agent_journal.errors import NoSuchName
 from agent_journal.journal import Journal
 from agent_journal.search import reach, scanning
-from agent_journal.search.query import Filters
+from agent_journal.search.query import Filters, Query
 from agent_journal.searching import Answer, Mode
 
 LONG = "a long sentence about old lanterns that nobody says in the same words a second time"
@@ -287,6 +287,188 @@ def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path:
             link={"conversation_id": "boss", "relation": "subagent"},
         ),
     )
+    with Journal(config) as journal:
+        (hit,) = journal.search("lighthouse", mode="lexical").hits
+    assert len(hit.others) == 1
+    assert {"boss", "helper"} == {hit.conversation.id if hit.conversation else "", hit.others[0].conversation}
+
+
+def words(config: Config) -> Path:
+    return next(config.storage.index_path.rglob("about.json")).parent
+
+
+def delete(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+FORKED = [
+    chat("first", said("m1", "a lantern by the door", 1), said("m2", "and a lantern on the wall", 2)),
+    chat("fork", said("m1", "a lantern by the door", 1), said("m3", "no lantern at the gate", 3)),
+    chat(
+        "rewound",
+        said("r1", "light the lanterns", 4),
+        said("r2", "the lantern is broken", 5, "assistant", parent_id="r1"),
+        said("r3", "the lantern is lit", 6, "assistant", parent_id="r1"),
+        shape="tree",
+        head_id="r3",
+    ),
+    chat(
+        "helper",
+        said("h1", "which lantern do you mean", 7),
+        link={"conversation_id": "rewound", "relation": "subagent"},
+    ),
+]
+
+
+def every(answer: Answer) -> set[tuple[str, str]]:
+    others = {(each.conversation, each.message) for hit in answer.hits for each in hit.others}
+    return {*found(answer), *others}
+
+
+@pytest.fixture
+def forked(config: Config, tmp_path: Path) -> Iterator[Journal]:
+    keep(config, tmp_path, *FORKED)
+    with Journal(config) as journal:
+        yield journal
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("first", {("first", "m1"), ("first", "m2")}),
+        ("fork", {("fork", "m1"), ("fork", "m3")}),
+        ("rewound", {("rewound", "r2"), ("rewound", "r3"), ("helper", "h1")}),
+        ("helper", {("helper", "h1")}),
+    ],
+)
+@pytest.mark.parametrize("harm", [lambda _: None, delete])
+def test_within_a_conversation(
+    forked: Journal,
+    config: Config,
+    name: str,
+    expected: set[tuple[str, str]],
+    harm: Callable[[Path], None],
+) -> None:
+    harm(words(config))
+    within = Filters(conversations=(forked.one(name).key,))
+
+    assert expected == every(forked.search("lantern", filters=within, mode="lexical"))
+
+
+def test_a_hit_in_a_fork_tells_where_else_it_is(forked: Journal) -> None:
+    within = Filters(conversations=(forked.one("fork").key,))
+    (hit,) = forked.search("door", filters=within, mode="lexical", context=1).hits
+
+    assert ["first"] == hit.copies
+    assert ["m3"] == [each.message for each in hit.behind]
+
+
+def test_what_is_shown(forked: Journal) -> None:
+    assert ("rewound", "r2") in every(forked.search("lantern broken", mode="lexical"))
+    assert [] == forked.search('"lantern is broken"', filters=Filters(shown=True), mode="lexical").hits
+    seen = every(forked.search("lantern", filters=Filters(shown=True), mode="lexical"))
+    assert {"m1", "m2", "m3", "r3", "h1"} == {message for _, message in seen}
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_without_words_the_newest_comes_first(forked: Journal, mode: Mode) -> None:
+    answer = forked.search("role:user", mode=mode)
+
+    assert [("helper", "h1"), ("fork", "m3"), ("first", "m2")] == found(answer)
+    assert not answer.meaning
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_where_words_are_looked_for_only_words_are(forked: Journal, mode: Mode) -> None:
+    texts, titles = (forked.search(f"in:{place} lantern", mode=mode) for place in ("text", "title"))
+
+    assert found(forked.search("in:text lantern", mode="lexical")) == found(texts)
+    assert texts.hits
+    assert not titles.hits
+    assert not texts.meaning
+
+
+def test_it_is_said_since_when_frequent_words_were_looked_for(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "_EASY", 20)
+    monkeypatch.setattr(reach, "_NEWEST", 4)
+    monkeypatch.setattr(reach, "_AMONG", 1)
+    monkeypatch.setattr(searching, "_WINDOW", 4)
+    thursday = datetime(2025, 1, 2, 10, tzinfo=UTC)
+    weeks = [f"{thursday + timedelta(weeks=number):%FT%TZ}" for number in range(56)]
+    keep(config, tmp_path, *(chat(at, said(at, "a lantern", 0) | {"at": at}) for at in weeks))
+    with Journal(config) as journal:
+        answer = journal.search("lantern", limit=2, mode="lexical")
+        everything = journal.search("lantern", limit=100, mode="lexical")
+        older = journal.search("lantern before:2025-01-10", limit=2, mode="lexical")
+
+    assert "2026-01-01" == str(datetime.fromtimestamp(answer.since or 0, UTC).date())
+    assert all(hit.entry.at and hit.entry.at > "2026-01-01" for hit in answer.hits)
+    assert (56, None) == (len(everything.hits), everything.since)
+    assert ({"2025-01-02", "2025-01-09"}, None) == ({id_[:10] for id_, _ in found(older)}, older.since)
+
+
+def damage(folder: Path) -> None:
+    (folder / "meta.json").write_bytes(b"{")
+
+
+def age(folder: Path) -> None:
+    about = folder / "about.json"
+    about.write_bytes(about.read_bytes().replace(b'"layout":', b'"layout":9'))
+
+
+def cut(folder: Path) -> None:
+    for path in folder.glob("*.term"):
+        data = path.read_bytes()
+        path.unlink()
+        path.write_bytes(data[:20])
+
+
+@pytest.mark.parametrize("harm", [delete, damage, age, cut])
+def test_without_an_index_rows_are_looked_through(
+    config: Config, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    keep(config, tmp_path, *CHATS)
+    harm(words(config))
+    with Journal(config) as journal:
+        answer = journal.search("harbour -ships", mode="lexical")
+        assert answer.problem
+        assert answer.is_whole
+        assert {"tides"} == {id_ for id_, _ in found(answer)}
+        assert [("tides", "t5")] == found(journal.search("tool:shell has:error route", mode="lexical"))
+        assert journals.mend(config, anew=True)
+        healed = journal.search("harbour -ships", mode="lexical")
+    assert not healed.problem
+    assert {"tides"} == {id_ for id_, _ in found(healed)}
+
+
+def test_with_and_without_an_index_unwanted_words_count_where_words_do(
+    config: Config, tmp_path: Path
+) -> None:
+    words_and_call = did("m1", 1, {"type": "text", "text": "harbour"}, call("Bash", "shell", "ls moon"))
+    keep(config, tmp_path, chat("both", words_and_call))
+    queries = {"harbour -moon": 0, "-in:tool harbour -moon": 1, "-in:tool harbour": 1, "in:call harbour": 0}
+    with Journal(config) as journal:
+        assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
+        delete(words(config))
+        assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
+
+
+def test_rows_are_looked_through_once_however_much_one_conversation_has(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(config, tmp_path, chat("long", *(said(f"m{n}", f"harbour {n}", n % 60) for n in range(250))))
+    delete(words(config))
+    looks: list[scanning._Look] = []
+
+    class Look(scanning._Look):
+        def __init__(self, query: Query) -> None:
+            super().__init__(query)
+            looks.append(self)
+
+    monkeypatch.setattr(scanning, "_Look", Look)
     with Journal(config) as journal:
         (hit,) = journal.search("lighthouse", mode="lexical").hits
     assert len(hit.others) == 1
