@@ -75,3 +75,12 @@ def test_a_slip_that_others_made_finds_both(index: Index) -> None:
 
 def test_what_somebody_wrote_is_no_slip_in_two_letters(index: Index) -> None:
     assert [] == index.corrected(parse("receieev"))[1]
+
+
+@pytest.mark.parametrize("typed", ["recieve", "Recieve", "(RECIEVE),"])
+def test_a_word_that_somebody_wrote_stays_what_is_meant(index: Index, typed: str) -> None:
+    query, corrections = index.corrected(parse(f"{typed} nowhere nobody"))
+
+    assert ("receive",) == corrections[0].meant
+    assert query.meaning.startswith(typed)
+    assert 4 in [each.key for each in index.rank(query, 10).entries]

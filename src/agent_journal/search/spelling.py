@@ -44,14 +44,15 @@ def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correct
             corrections.append(found)
             # What stands first says what is meant.
             meant = tuple(Term(word) for word in found.meant)
-            group = (*group, *meant) if vocabulary.entries_with(found.typed) else (*meant, *group)  # noqa: PLW2901
+            is_there = vocabulary.entries_with(_word_of(group[0]))
+            group = (*group, *meant) if is_there else (*meant, *group)  # noqa: PLW2901
         wanted.append(group)
     return (query._replace(wanted=tuple(wanted)) if corrections else query), corrections
 
 
 def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction | None:
     term = group[0]
-    word = term.text.lower().strip(".,;:!?()'`")
+    word = _word_of(term)
     if len(group) > 1 or term.quoted or term.prefix or term.field or not _WORD.fullmatch(word):
         return None
     count = vocabulary.entries_with(word)
@@ -59,6 +60,11 @@ def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction |
         return None
     meant = _meant_beside(word, count, vocabulary) if count else _meant(word, vocabulary)
     return Correction(term.text, tuple(meant)) if meant else None
+
+
+def _word_of(term: Term) -> str:
+    """What a person typed as the index has it, without what may stand around it in a sentence."""
+    return term.text.lower().strip(".,;:!?()'`")
 
 
 def _meant(word: str, vocabulary: Vocabulary) -> list[str]:
