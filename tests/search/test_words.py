@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.search.words import GAP, cut, is_single, prepared, sought
+from agent_journal.search.words import GAP, cut, is_single, prepared, sought, without_blobs
 
 
 def is_told_in_pairs(text: str) -> bool:
@@ -54,3 +54,23 @@ def test_words_are_cut_for_good(text: str) -> None:
 )
 def test_prepared(text: str, expected: list[str]) -> None:
     assert prepared(text) == expected
+
+
+FOLDERS = [
+    f"src/main/java/org/example/kafka/consumer/internals/handlers/{name}"
+    for name in ("metrics", "x", "events", "fetch")
+]
+BASE64 = ["MIIC" * 16, "b24v" * 16, "c2Vj" * 16, "dGhp" * 16, "cyBp+Q=="]
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", r"\n"])
+def test_base64_in_lines_is_left_out_and_a_list_of_folders_is_not(between: str) -> None:
+    blob = f"begin:{between}{between.join(BASE64)}{between}:end"
+    kept, *_ = prepared(blob)
+
+    assert "cyBp" in blob
+    assert not {"b24v", "cybp", "b24v" * 16} & set(kept.split())
+    assert "cyBp" not in without_blobs(blob)
+    listed, *_ = prepared(between.join(FOLDERS))
+    assert listed.split().count("internals") == 4
+    assert without_blobs(between.join(FOLDERS)) == between.join(FOLDERS)

@@ -63,6 +63,7 @@ _BLOBS = re.compile(
     rf"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/]{{{_WRAPPED},}}+){{3,}}+"
     r"(?:(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/=]++)?"
 )
+_LINES = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
 _COLOURS = re.compile("\x1b\\[[0-?]*+[ -/]*+[@-~]")
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
 _TOO_LONG = re.compile(rf"[A-Za-z0-9]{{{_LONGEST_WORD + 1},}}+")
@@ -225,7 +226,16 @@ def is_paired(character: str) -> bool:
 
 
 def _head(blob: re.Match[str]) -> str:
-    return f"{blob[1] or blob[2]} "
+    return f"{blob[1] or blob[2]} " if _is_blob(blob) else blob[0]
+
+
+def _is_blob(found: re.Match[str]) -> bool:
+    """Whether what looks like base64 is some: in lines it is of one width, which a list of folders is not."""
+    if found[2] is None:
+        return True
+    first, *others, last = map(len, _LINES.split(found[0]))
+    # Before the first line may stand the n of a line break that was escaped.
+    return len(set(others)) == 1 and max(first - 1, last) <= others[0]
 
 
 def _humps_within(raw: bytes) -> str:
@@ -272,5 +282,5 @@ def humps_of(name: str) -> list[str]:
 def without_blobs(text: str) -> str:
     """A text without what looks like base64; it must be valid Unicode."""
     if _LONG_LINE in text.encode().translate(_BLOB_CLASS):
-        return _BLOBS.sub(" ", text)
+        return _BLOBS.sub(lambda found: " " if _is_blob(found) else found[0], text)
     return text
