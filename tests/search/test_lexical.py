@@ -6,6 +6,7 @@ import json
 import stat
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -440,7 +441,33 @@ def test_a_rare_word_is_found_by_its_beginning_beside_whatever_else_is_asked_for
     assert [502] == found(index, "-get*", Filters(conversations=(2,)))
 
 
-WEEK = 7 * 86_400
+@pytest.mark.parametrize(("text", "limit"), [("lantern", 200), ('"old lantern"', 50), ("lant*", 200)])
+def test_of_what_matches_alike_the_newest_comes_first_however_many_there_are(
+    folder: Path, text: str, limit: int
+) -> None:
+    index = Index.open(folder)
+    index.add(entry(key, "an old lantern", at=DAY * key) for key in range(1, 1001))
+    index.commit(1000)
+
+    every = [hit.key for hit in index.search(parse(text), limit=1000).entries]
+    assert every == list(range(1000, 0, -1))
+    assert every[:limit] == [hit.key for hit in index.search(parse(text), limit=limit).entries]
+
+
+def test_whoever_wants_more_of_what_is_in_quotes_gets_the_same_first(folder: Path) -> None:
+    index = Index.open(folder)
+    index.add(
+        entry(key, "old lantern" + " word" * (key % 90), at=DAY * (key * 37 % 300)) for key in range(1, 301)
+    )
+    index.commit(300)
+
+    pages = [index.search(parse('"old lantern"'), limit=limit).entries for limit in (50, 200, 300)]
+    assert pages[0] == pages[1][:50]
+    assert pages[1] == pages[2][:200]
+
+
+DAY = 86_400
+WEEK = 7 * DAY
 
 
 @pytest.fixture
@@ -465,6 +492,16 @@ def test_what_is_everywhere_is_ranked_among_the_newest(years: Index) -> None:
 
     assert 281 * WEEK == ranking.since
     assert all(hit.key > 2 * 280 for hit in ranking.entries)
+
+
+def test_whoever_wants_more_of_what_is_in_quotes_gets_it_from_further_back(
+    years: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "_IN_QUOTES", 5)
+    pages = [years.search(parse('"of word"'), limit=limit).entries for limit in (5, 20, 80, 300)]
+
+    assert all(fewer == more[: len(fewer)] for fewer, more in pairwise(pages))
+    assert [5, 20, 80, 300] == [len(page) for page in pages]
 
 
 def test_it_is_not_told_of_what_is_older_than_what_was_asked_for(years: Index) -> None:

@@ -44,6 +44,8 @@ _WORTH_IT = 0.2  # of the best of them, that others must reach
 _FRESH = 0.05  # how much more something counts for being new
 _HALF_AS_FRESH = 60 * 86_400  # seconds
 _TOGETHER = 200  # hits that are put in order by their age
+_FRONT = 50  # hits that people see; of what is asked for as it stands, no more are ranked at first
+_ALIKE = 10_000  # hits that are looked at, at most, to find the newest of those that match alike
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -211,9 +213,10 @@ class Index(Closing):
             hits |= {hit.key: hit for hit in self._hits(sought, end)[1]}
         page = list(hits.values())[offset:end]
         if not sought.is_scored:  # nothing that was left out would stand before these
-            return Ranking(_newer_first(page, 0)), newest_first
+            return Ranking(_newer_first(page, 0, _TOGETHER)), newest_first
         since = reach.since(weeks, query.filters.since)
-        return Ranking(_newer_first(page, _FRESH), since), newest_first
+        together = _FRONT if query.is_exact else _TOGETHER
+        return Ranking(_newer_first(page, _FRESH, together), since), newest_first
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first; if hardly any has all words, those with some follow."""
@@ -278,12 +281,20 @@ class Index(Closing):
         return self._vocabulary
 
     def _hits(self, sought: Sought, limit: int) -> tuple[int, list[_Hit]]:
-        """How many entries are found, and the first of them: the best, or the newest if none is better."""
+        """How many entries are found, and the first of them: the best, or the newest if none is better.
+
+        Of what matches alike the index gives the oldest: if it fills all behind the front, more is asked for.
+        """
+        front, wanted = min(limit, _FRONT), limit
         with faults.reading(self.folder):
             searcher = self._searcher()
             by = None if sought.is_scored else "at"
-            most = min(limit, searcher.num_docs)
-            result = searcher.search(sought.query, most, order_by_field=by)
+            while True:
+                result = searcher.search(sought.query, min(wanted + 1, searcher.num_docs), order_by_field=by)
+                is_more = len(result.hits) > wanted and result.hits[front - 1][0] == result.hits[-1][0]
+                if not sought.is_scored or not is_more or wanted >= _ALIKE:
+                    break
+                wanted *= 4
             places = [place for _, place in result.hits]
             keys = searcher.fast_field_values("key", places)
             moments = searcher.fast_field_values("at", places)
@@ -291,7 +302,10 @@ class Index(Closing):
             _Hit(int(key or 0), float(score) if sought.is_scored else NO_WORDS, int(at or 0))
             for (score, _), key, at in zip(result.hits, keys, moments, strict=True)
         ]
-        return result.count, hits  # type: ignore[attr-defined] # its stub does not know it
+        if sought.is_scored and len(hits) > front:
+            alike = hits[front - 1].score
+            hits.sort(key=lambda hit: (-hit.score, -hit.at if hit.score == alike else 0))
+        return result.count, hits[:limit]  # type: ignore[attr-defined] # its stub does not know it
 
     def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
         """The keys of so many entries that are found, in no order."""
@@ -407,15 +421,15 @@ class _Ahead:
             self._documents = self._latest = 0
 
 
-def _newer_first(hits: list[_Hit], fresh: float) -> list[Ranked]:
+def _newer_first(hits: list[_Hit], fresh: float, together: int) -> list[Ranked]:
     """The hits in their order, but of those that match alike the newer first, by how much being new counts.
 
     So many are put in order at a time: whoever wants more of them gets the same first.
     """
     ranked: list[Ranked] = []
     most = inf
-    for start in range(0, len(hits), _TOGETHER):
-        aged = sorted(_aged(hits[start : start + _TOGETHER], fresh), reverse=True)
+    for start in range(0, len(hits), together):
+        aged = sorted(_aged(hits[start : start + together], fresh), reverse=True)
         ranked += [Ranked(key, min(score, most)) for score, _, key in aged]
         most = ranked[-1].score
     return ranked

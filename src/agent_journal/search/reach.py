@@ -16,6 +16,7 @@ _EASY = 100_000  # entries that are gone through in a millisecond or two
 _NEWEST = 20_000  # entries that are looked at first if there are more
 _FURTHER = 10  # times as many are looked at next, at most
 _AMONG = 200  # hits among which the best are sought
+_IN_QUOTES = 50  # of what is asked for as it stands, where all are good; as many as are ranked at first
 _NEARLY_ALL = 0.12  # of all entries; who looks at as many may as well look at all
 _SECONDS = 7 * 86_400
 
@@ -43,8 +44,11 @@ def first(weeks: Sequence[Week]) -> list[Week]:
 
 
 def enough(wanted: int, *, is_exact: bool) -> int:
-    """Among how many hits the best are sought for somebody who wants so many: in quotes, all are good."""
-    return min(wanted, _AMONG) if is_exact else _AMONG
+    """Among how many hits the best are sought for somebody who wants so many.
+
+    It is the same for all who want a page or more, so that a later page begins where the earlier one ended.
+    """
+    return min(wanted, _IN_QUOTES) if is_exact else _AMONG
 
 
 def further(before: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week]) -> list[Week]:
