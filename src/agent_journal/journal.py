@@ -393,7 +393,8 @@ class Journal(Closing):
             query = parse(query, filters or Filters(), time.time())
         elif filters is not None:
             query = query._replace(filters=query.filters + filters)
-        query = query._replace(strict=strict or query.strict)
+        if strict or query.strict:
+            query = query._replace(strict=True, enough=None)
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
             raise NoSuchName("mode of search", mode, MODES)
