@@ -103,6 +103,17 @@ def test_letters_and_their_accents_may_be_apart(query: str, text: str) -> None:
     assert {0} == Marker(parse(query)).groups_in(apart[text], "output", anywhere=True)
 
 
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("needle", "text"), ("text:needle", "text"), ("thinking:needle", "thinking"), ("file:needle", "tool")],
+)
+def test_what_is_sought_in_one_place_is_shown_there(query: str, name: str) -> None:
+    texts = [(field, f"a needle in {field}") for field in ("text", "thinking", "tool", "output")]
+    field, snippet = Marker(parse(query)).snippet(texts)
+
+    assert (name, f"a needle in {name}", [(2, 8)]) == (field, snippet.text, snippet.marks)
+
+
 def test_what_is_coloured_is_marked() -> None:
     text = "\x1b[1;31merror\x1b[0m: \x1b[2Kno errors"
     snippet = Marker(parse("error")).snippet([("output", text)])[1]

@@ -156,8 +156,8 @@ class Marker:
             if field in pattern.fields or (anywhere and not pattern.fields)
         )
 
-    def places(self, text: str) -> list[Place]:
-        """Where everything that is sought stands, in the order of the text.
+    def places(self, text: str, field: str = "") -> list[Place]:
+        """Where everything that is sought stands, in the order of a text, or of a field's text.
 
         Of what is frequent that is where it stands first, and around the rest.
         """
@@ -167,7 +167,7 @@ class Marker:
         found: list[Place] = []
         frequent: list[tuple[int, list[_Pattern]]] = []
         for number in range(self.count):
-            patterns, these = self._first(number, text, known)
+            patterns, these = self._first(number, text, known, field)
             if len(these) < _MOST:
                 rare += these
             else:
@@ -179,18 +179,21 @@ class Marker:
                 found += _some(text, known, number, patterns, piece)
         return _as_written(written, _apart(sorted({*rare, *found})))
 
-    def _first(self, number: int, text: str, known: Folded) -> tuple[list[_Pattern], list[Place]]:
+    def _first(self, number: int, text: str, known: Folded, field: str) -> tuple[list[_Pattern], list[Place]]:
         """Where a group stands first, in a row or else word by word, and what finds it so."""
-        patterns = self._groups[number]
-        if found := _some(text, known, number, patterns):
-            return patterns, found
-        return self._loose[number], _some(text, known, number, self._loose[number])
+        in_a_row, loose = (
+            [each for each in patterns if not field or not each.fields or field in each.fields]
+            for patterns in (self._groups[number], self._loose[number])
+        )
+        if found := _some(text, known, number, in_a_row):
+            return in_a_row, found
+        return loose, _some(text, known, number, loose)
 
     def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
         """The piece of the first text that has most of what is sought in one place, and the text's name."""
         best: tuple[str, Snippet] | None = None
         for name, text in texts:
-            places = self.places(text)
+            places = self.places(text, name)
             found = _around(text, places) if places else _beginning(text)
             if best is None or found.groups > best[1].groups:
                 best = (name, found)
@@ -237,7 +240,7 @@ def _patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
         for text in _written(term):
             words = _WORD.findall(folded(text).text)[:_MOST_WORDS]
             if words:
-                yield _Pattern(_row(words), term.prefix, frozenset(index_fields([term.field])))
+                yield _Pattern(_row(words), term.prefix, _fields_of(term))
 
 
 def _loose_patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
@@ -245,7 +248,12 @@ def _loose_patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
     for term in terms:
         words = [word for text in _written(term) for word in _WORD.findall(folded(text).text)]
         pieces = dict.fromkeys(piece for word in words[:_MOST_WORDS] for piece in _pieces(word))
-        yield from (_Pattern(_row([piece]), prefix=False) for piece in pieces)
+        yield from (_Pattern(_row([piece]), prefix=False, fields=_fields_of(term)) for piece in pieces)
+
+
+def _fields_of(term: Term) -> frozenset[str]:
+    """Where alone a term counts."""
+    return frozenset(index_fields([term.field]))
 
 
 def _pieces(word: str) -> list[str]:
