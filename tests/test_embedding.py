@@ -246,6 +246,44 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
     assert embedding.state(kept, settled).whole
 
 
+def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    whole = stored(settled).known().tolist()
+    path = settled.home / "more.jsonl"
+    path.write_text(history("moon", ["The moon is late."], 9), encoding="utf-8")
+    journal.import_files(settled, [Found(str(path))], lambda _: None)
+
+    def removing(embedder: Embedder, batch: Any, make: Any = Embedder._vectors) -> Any:
+        vectors.discard(embedding.folder(settled))
+        return make(embedder, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Embedder, "_vectors", removing)
+        Embedder(kept, settled, MODEL).run()
+    assert not embedding.state(kept, settled).whole
+    assert Embedder(kept, settled, MODEL).run()
+    assert set(whole) < set(stored(settled).known().tolist())
+
+
+def test_whoever_begins_anew_leaves_another_process_alone(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_A_SEARCH", 0.0)
+    Embedder(kept, settled, MODEL).run()
+    before = stored(settled).about
+    turn = Lock(embedding.folder(settled) / "turn")
+    turn.acquire(0)
+    with pytest.raises(ArchiveInUse):
+        journal.embed(settled, anew=True)
+    turn.release()
+
+    assert before == stored(settled).about
+    assert journal.embed(settled, anew=True).whole
+    assert (before.generation + 1, before.rows) == (stored(settled).about.generation, before.rows)
+
+
 def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
 

@@ -40,6 +40,7 @@ _ATTACHED = 16  # and of files that were put beside a message: what they are abo
 _ASKED = 0.3
 _WAIT = 30.0
 _DEAD_SHARE = 0.2
+_GONE = 0  # a generation that no vectors are of
 
 
 class _Told(NamedTuple):
@@ -140,14 +141,18 @@ class Embedder:
         seconds: float | None = None,
         told: Callable[[int, int], None] | None = None,
         wait: float = 0.0,
+        anew: bool = False,
     ) -> bool:
         """Whether all have vectors now; it ends after about so many seconds. `told` gets done and total.
 
-        Whatever ends it, what is done is kept. Raises ArchiveInUse if another process is at it.
+        `anew` begins with none. Whatever ends it, what is done is kept. Raises ArchiveInUse if another
+        process is at it.
         """
         until = None if seconds is None else time.monotonic() + seconds
         self._turn.acquire(wait)
         try:
+            if anew:
+                self._forget()
             is_all = self._pass(until, told or (lambda _, __: None))
             if is_all and seconds is None:
                 self._tidy()
@@ -184,6 +189,11 @@ class Embedder:
                 self._keep()
         told(total, total)
         return True
+
+    def _forget(self) -> None:
+        """Let go of the vectors that there are, whatever they are like."""
+        with writing(self._folder):
+            vectors.begin(self._folder, made_with(self._archive, self._config, self._model))
 
     def _begun(self) -> About:
         """Vectors to go on with: those that are there, new ones if they were made otherwise."""
@@ -272,10 +282,14 @@ class Embedder:
         said = vectors.about(self._folder)
         if said is None or said.made != self._current().made:
             said = vectors.begin(self._folder, self._current().made)
+            self._generation = _GONE
         return said
 
     def _finish(self, last: int) -> None:
-        """Say up to where all is done, unless something was erased meanwhile: that may have left copies."""
+        """Say up to where all is done, unless something was erased meanwhile: that may have left copies.
+
+        If all was, what others had done is to be done again.
+        """
         with writing(self._folder):
             said = self._said = self._reloaded()
             if said.generation == self._generation and said.upto < last:
@@ -309,12 +323,6 @@ class Embedder:
                 nearest.make_graph(Stored(self._folder, self._current()))
             finally:
                 turn.release()
-
-
-def discard(config: Config) -> None:
-    """Remove all vectors."""
-    with writing(folder(config)):
-        vectors.discard(folder(config))
 
 
 def erase(kept: Archive, config: Config) -> None:

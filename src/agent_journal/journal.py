@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # So much to read is worth a second process, which takes a third of a second to start.
 _MUCH = 32 << 20
+_A_SEARCH = 1.0  # seconds that a search may take for vectors, at most
 
 
 class Summary(NamedTuple):
@@ -259,9 +260,8 @@ def embed(
     with archive.open_to_read(config.home) as kept:
         model, trouble = embedding.chosen(config)
         if config.index.vector.enabled and model is not None:
-            if anew:
-                embedding.discard(config)
-            embedding.Embedder(kept, config, model).run(seconds=seconds, told=told)
+            embedder = embedding.Embedder(kept, config, model)
+            embedder.run(seconds=seconds, told=told, wait=_A_SEARCH, anew=anew)
         state = embedding.state(kept, config)
         return state._replace(problem=state.problem or trouble)
 
