@@ -296,6 +296,30 @@ def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path:
     assert {"boss", "helper"} == {hit.conversation.id if hit.conversation else "", hit.others[0].conversation}
 
 
+@pytest.mark.parametrize("boss", [{}, {"link": {"conversation_id": "second", "relation": "subagent"}}])
+def test_subagents_of_subagents_are_shown_with_the_one_they_work_for(
+    config: Config, tmp_path: Path, boss: dict[str, Any]
+) -> None:
+    def works_for(id_: str) -> dict[str, Any]:
+        return {"conversation_id": id_, "relation": "subagent"}
+
+    keep(
+        config,
+        tmp_path,
+        chat("boss", said("b1", "find the lighthouse", 1), **boss),
+        chat("first", said("f1", "the lighthouse is here", 2), link=works_for("boss")),
+        chat("second", said("s1", "no lighthouse is there", 3), link=works_for("first")),
+    )
+    with Journal(config) as journal:
+        hits = journal.search("lighthouse", mode="lexical").hits
+    shown = [
+        {hit.conversation.id if hit.conversation else "", *(o.conversation for o in hit.others)}
+        for hit in hits
+    ]
+    assert {"boss", "first", "second"} == set().union(*shown)
+    assert boss or len(shown) == 1
+
+
 def words(config: Config) -> Path:
     return next(config.storage.index_path.rglob("about.json")).parent
 

@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 _TELLING = 60  # bytes of a text that nobody says twice; people say "go on" in many conversations
 _NOTHING = "[]"
-# What a subagent said belongs to the conversation it works for, a twin to the other one.
+_DEEPEST = 32  # subagents of subagents; who works for each other ends there
+# What a subagent said belongs to the conversation it works for in the end, a twin to the other one.
 _FAMILY = (
-    "coalesce(c.twin_of, (SELECT p.key FROM conversations p WHERE c.relation = 'subagent' "
-    "AND p.source = c.source AND p.id = c.parent_id), c.key)"
+    "coalesce(c.twin_of, CASE c.relation WHEN 'subagent' THEN ("
+    "WITH RECURSIVE boss(key, height) AS (SELECT c.key, 0 "
+    "UNION ALL SELECT p.key, height + 1 FROM boss "
+    "JOIN conversations s ON s.key = boss.key AND s.relation = 'subagent' "
+    f"JOIN conversations p ON p.source = s.source AND p.id = s.parent_id WHERE height < {_DEEPEST}) "
+    "SELECT key FROM boss ORDER BY height DESC LIMIT 1) END, c.key)"
 )
 
 
