@@ -11,7 +11,7 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from agent_journal.closing import Closing
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
@@ -45,6 +45,7 @@ _FRESH = 0.05  # how much more something counts for being new
 _HALF_AS_FRESH = 60 * 86_400  # seconds
 _TOGETHER = 200  # hits that are put in order by their age
 _FRONT = 50  # hits that people see; of what is asked for as it stands, no more are ranked at first
+_AT_ONCE = 200  # hits that the index gives in no more time than one
 _ALIKE = 10_000  # hits that are looked at, at most, to find the newest of those that match alike
 _HALF_WRITTEN = 60  # seconds; a thread of the writer before this one may still be at work
 _LEAST_BUDGET = 15_000_000
@@ -281,31 +282,22 @@ class Index(Closing):
         return self._vocabulary
 
     def _hits(self, sought: Sought, limit: int) -> tuple[int, list[_Hit]]:
-        """How many entries are found, and the first of them: the best, or the newest if none is better.
-
-        Of what matches alike the index gives the oldest: if it fills all behind the front, more is asked for.
-        """
-        front, wanted = min(limit, _FRONT), limit
+        """How many entries are found, and the first of them: the best, or the newest if none is better."""
         with faults.reading(self.folder):
             searcher = self._searcher()
-            by = None if sought.is_scored else "at"
-            while True:
-                result = searcher.search(sought.query, min(wanted + 1, searcher.num_docs), order_by_field=by)
-                is_more = len(result.hits) > wanted and result.hits[front - 1][0] == result.hits[-1][0]
-                if not sought.is_scored or not is_more or wanted >= _ALIKE:
-                    break
-                wanted *= 4
-            places = [place for _, place in result.hits]
+            count, best = _best(searcher, sought, limit)
+            places = [place for _, place in best]
             keys = searcher.fast_field_values("key", places)
             moments = searcher.fast_field_values("at", places)
         hits = [
             _Hit(int(key or 0), float(score) if sought.is_scored else NO_WORDS, int(at or 0))
-            for (score, _), key, at in zip(result.hits, keys, moments, strict=True)
+            for (score, _), key, at in zip(best, keys, moments, strict=True)
         ]
+        front = min(limit, _FRONT)
         if sought.is_scored and len(hits) > front:
             alike = hits[front - 1].score
             hits.sort(key=lambda hit: (-hit.score, -hit.at if hit.score == alike else 0))
-        return result.count, hits[:limit]  # type: ignore[attr-defined] # its stub does not know it
+        return count, hits[:limit]
 
     def _keys_of(self, found: tantivy.Query, most: int) -> list[int]:
         """The keys of so many entries that are found, in no order."""
@@ -419,6 +411,23 @@ class _Ahead:
             self.most -= self._before[0]
             self._before = (self._before[1], self._latest)
             self._documents = self._latest = 0
+
+
+def _best(searcher: tantivy.Searcher, sought: Sought, limit: int) -> tuple[int, list[Any]]:
+    """How many entries are found, and those that match best, so many or more: score and place of each.
+
+    Of what matches alike the index gives the oldest. If it fills all behind the front, all of it is there.
+    """
+    if not sought.is_scored:
+        newest = searcher.search(sought.query, min(limit, searcher.num_docs), order_by_field="at")
+        return newest.count, newest.hits  # type: ignore[attr-defined] # its stub does not know it
+    front, wanted = min(limit, _FRONT), max(limit, _AT_ONCE)
+    found = searcher.search(sought.query, min(wanted, searcher.num_docs))
+    count: int = found.count  # type: ignore[attr-defined]
+    if wanted < min(count, _ALIKE) and found.hits[front - 1][0] == found.hits[-1][0]:
+        found = searcher.search(sought.query, min(count, _ALIKE))
+    is_alike = len(found.hits) > limit and found.hits[front - 1][0] == found.hits[limit][0]
+    return count, found.hits if is_alike else found.hits[:limit]
 
 
 def _newer_first(hits: list[_Hit], fresh: float, together: int) -> list[Ranked]:
