@@ -169,3 +169,8 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 def words(value: Any) -> str | None:
     """A string that says something."""
     return value if value.__class__ is str and value else None
+
+
+def counted(value: Any) -> int | None:
+    """A count, as of tokens; None if it is none."""
+    return value if value.__class__ is int and value >= 0 else None

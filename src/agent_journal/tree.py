@@ -6,7 +6,6 @@ All of them are loops: a chain of 20,000 messages is a chain, not a stack.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -201,11 +200,18 @@ def arguments(call: ToolCall) -> Any:
 
 def held_text(media: Media) -> str | None:
     """What a file says in words: as the source tells it, or inside of the file if that is text."""
-    if media.text or not media.data or not (media.mime or "").startswith("text/"):
+    if media.text or not (media.mime or "").startswith("text/"):
         return media.text or None
+    return inline_text(media) or None
+
+
+def inline_text(media: Media) -> str | None:
+    """The text that a file is, if it is in the model; None if it is something else."""
+    if not media.data:
+        return None
     try:
-        return base64.b64decode(media.data, validate=True).decode() or None
-    except (binascii.Error, ValueError):
+        return base64.b64decode(media.data, validate=True).decode()
+    except ValueError:  # binascii.Error is one, too
         return None
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -970,6 +971,18 @@ CONVERSED_AS_EVENTS = [
 ANSWERED = {
     "toolResult": {"toolUseId": "t1", "content": [{"text": "At noon."}], "status": "error"},
 }
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [{"text": "a", "b": 1}, {"reasoningContent": {"text": "a", "b": 1}}],
+)
+def test_a_piece_of_a_converse_stream_that_says_more_is_kept(delta: Raw) -> None:
+    odd = {"contentBlockDelta": {"delta": delta, "contentBlockIndex": 1}}
+    events = [*CONVERSED_AS_EVENTS[:1], odd, *CONVERSED_AS_EVENTS[1:]]
+    data = json.dumps({"id": "a", "request": CONVERSED_WITH, "response": events}).encode()
+    (item,) = api_trace.read(Bytes(data), "auto", Notes())
+    assert json.dumps(odd) in json.dumps(msgspec.to_builtins(item))
 
 
 def going_on() -> Raw:

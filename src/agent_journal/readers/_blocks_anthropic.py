@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
     Media,
@@ -228,15 +228,11 @@ def usage(raw: Any, key: str | None) -> Usage | None:
         cached = {}
     return Usage(
         key=key,
-        input=_count(raw.get("input_tokens")),
-        output=_count(raw.get("output_tokens")),
-        cache_read=_count(raw.get("cache_read_input_tokens")),
-        cache_write=_count(raw.get("cache_creation_input_tokens")),
-        cache_write_5m=_count(cached.get("ephemeral_5m_input_tokens")),
-        cache_write_1h=_count(cached.get("ephemeral_1h_input_tokens")),
+        input=counted(raw.get("input_tokens")),
+        output=counted(raw.get("output_tokens")),
+        cache_read=counted(raw.get("cache_read_input_tokens")),
+        cache_write=counted(raw.get("cache_creation_input_tokens")),
+        cache_write_5m=counted(cached.get("ephemeral_5m_input_tokens")),
+        cache_write_1h=counted(cached.get("ephemeral_1h_input_tokens")),
         extra=raw,
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if value.__class__ is int and value >= 0 else None

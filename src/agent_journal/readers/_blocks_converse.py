@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
     Media,
@@ -214,10 +214,7 @@ def usage(raw: Any, key: str | None) -> Usage | None:
     if raw.__class__ is not dict:
         return None
     names = ("inputTokens", "outputTokens", "totalTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-    counts = (raw.get(name) for name in names)
-    sent, came, total, read, written = (
-        count if count.__class__ is int and count >= 0 else None for count in counts
-    )
+    sent, came, total, read, written = (counted(raw.get(name)) for name in names)
     return Usage(
         key=key, input=sent, output=came, total=total, cache_read=read, cache_write=written, extra=raw
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal import roles
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, counted
 from agent_journal.model import Citation, Other, Part, Text, Tool, ToolKind, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _parts_google
@@ -179,5 +179,4 @@ def usage(raw: Any, key: str | None) -> Usage | None:
 
 
 def _count(raw: dict[str, Any], name: str) -> int | None:
-    value = raw.get(name)
-    return value if value.__class__ is int and value >= 0 else None
+    return counted(raw.get(name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
     Media,
@@ -319,5 +319,4 @@ def usage(raw: Any, key: str | None) -> Usage | None:
 
 
 def _count(raw: Any, name: str) -> int | None:
-    value = raw.get(name) if raw.__class__ is dict else None
-    return value if value.__class__ is int and value >= 0 else None
+    return counted(raw.get(name) if raw.__class__ is dict else None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import roles
-from agent_journal.fields import Fields, words
+from agent_journal.fields import Fields, counted, words
 from agent_journal.model import (
     Bag,
     Citation,
@@ -332,13 +332,13 @@ def usage(raw: Any, key: str | None) -> Usage | None:
     """Token counts; `prompt_tokens` includes what the cache gave. The object stays whole in `extra`."""
     if raw.__class__ is not dict:
         return None
-    prompt, completion = _count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens"))
-    total = _count(raw.get("total_tokens"))
+    prompt, completion = counted(raw.get("prompt_tokens")), counted(raw.get("completion_tokens"))
+    total = counted(raw.get("total_tokens"))
     cached = reasoning = None
     if len(raw) > _COUNTS or prompt is None or completion is None or total is None:
         cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
         if cached is None:
-            cached = _count(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
+            cached = counted(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
         reasoning = _detail_count(raw, "completion_tokens_details", "reasoning_tokens")
     return Usage(
         key=key,
@@ -362,8 +362,4 @@ def _output(
 
 def _detail_count(raw: dict[str, Any], name: str, count: str) -> int | None:
     details = raw.get(name)
-    return _count(details.get(count)) if isinstance(details, dict) else None
-
-
-def _count(value: Any) -> int | None:
-    return value if value.__class__ is int and value >= 0 else None
+    return counted(details.get(count)) if isinstance(details, dict) else None

@@ -13,10 +13,14 @@ import msgspec
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent_journal.notes import Notes
 
 _BLOCK_EVENTS = ("contentBlockStart", "contentBlockDelta", "contentBlockStop")
 _EVENTS = ("messageStart", *_BLOCK_EVENTS, "messageStop", "metadata")
+# What a piece of a thought may be.
+_THOUGHT = dict.fromkeys(("text", "signature", "redactedContent")).keys()
 
 
 class ConverseStream:
@@ -82,20 +86,22 @@ class _Block:
         self._pieces: dict[str, list[str]] = {}
 
     def add(self, piece: dict[str, Any]) -> bool:
-        """Take in a piece; False if it is of no known kind."""
-        name, value = next(iter(piece.items()), ("", None))
+        """Take in a piece; False if it is of no known kind, or says more than that."""
+        if len(piece) != 1:
+            return False
+        ((name, value),) = piece.items()
         if name == "text" and value.__class__ is str:
             self._pieces.setdefault(name, []).append(value)
         elif name == "toolUse" and value.__class__ is dict:
             self._call = (self._call or {}) | {key: told for key, told in value.items() if key != "input"}
             self._take(value, ("input",))
-        elif name == "reasoningContent" and value.__class__ is dict:
-            self._take(value, ("text", "signature", "redactedContent"), "reasoning.")
+        elif name == "reasoningContent" and value.__class__ is dict and value.keys() <= _THOUGHT:
+            self._take(value, _THOUGHT, "reasoning.")
         else:
             return False
         return True
 
-    def _take(self, value: dict[str, Any], names: tuple[str, ...], before: str = "") -> None:
+    def _take(self, value: dict[str, Any], names: Iterable[str], before: str = "") -> None:
         for name in names:
             if value.get(name).__class__ is str:
                 self._pieces.setdefault(before + name, []).append(value[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
+from agent_journal import tree
 from agent_journal.model import Media, Message, ToolResult
 
 if TYPE_CHECKING:
@@ -26,13 +27,8 @@ def attached(piece: Any) -> Iterator[str]:
 
 def text_of(media: Media) -> str | None:
     """The text of a file; None if it is something else."""
-    if not media.data or media.kind in _MEDIA:
-        return None
-    try:
-        text = base64.b64decode(media.data, validate=True).decode()
-    except ValueError:
-        return None
-    return None if "\0" in text else text
+    text = None if media.kind in _MEDIA else tree.inline_text(media)
+    return None if text is None or "\0" in text else text
 
 
 def data_of(text: str) -> str:

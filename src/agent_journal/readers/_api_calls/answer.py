@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, counted
 from agent_journal.model import Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import (
@@ -225,14 +225,10 @@ def _local(fields: Fields) -> Answer:
     message = fields.take("message")
     reply = Reply(_messages_openai.said(message, fields.note, fields.where), message)
     counts = fields.take_all(("prompt_eval_count", "eval_count"))
-    sent, came = (_count(counts.get(name)) for name in ("prompt_eval_count", "eval_count"))
+    sent, came = (counted(counts.get(name)) for name in ("prompt_eval_count", "eval_count"))
     usage = Usage(input=sent, output=came, extra=counts) if counts else None
     reply = replace(reply, stop_reason=fields.text("done_reason"))
     return Answer([reply], model=fields.text("model"), usage=usage, extra=fields.rest())
-
-
-def _count(value: Any) -> int | None:
-    return value if value.__class__ is int and value >= 0 else None
 
 
 def _items(fields: Fields, *, is_failed: bool) -> Answer:
