@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
+from agent_journal.signing import keys
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "claude-code"
 
 
@@ -78,6 +80,14 @@ def test_keys_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path, umask
 
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "keys").iterdir()}
     assert stat.S_IMODE((tmp_path / "keys").stat().st_mode) == 0o700
+
+
+def test_keys_are_made_where_no_file_takes_permissions_by_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "fchmod", raising=False)  # as on Windows before Python 3.13
+
+    assert all(place.stat().st_size for place in keys.generate(tmp_path / "keys"))
 
 
 def test_no_key_is_overwritten(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _create(place: Path, pem: bytes) -> None:
     try:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as out:
-            os.fchmod(handle, 0o600)  # whatever the umask is
+            place.chmod(0o600)  # whatever the umask is
             out.write(pem)
     except OSError as error:
         raise CannotWrite(str(place), (error.strerror or str(error)).lower()) from error
