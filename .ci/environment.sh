@@ -84,13 +84,15 @@ install() {
 }
 
 suitable_python() {
-  local python candidates=(python3 python3.13 python3.12 python3.11)
+  local newest python candidates=(python3 python3.13 python3.12 python3.11 python3.14)
   [ -z "${PYTHON:-}" ] || candidates=("$PYTHON")
-  for python in "${candidates[@]}"; do
-    if "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
-      echo "$python"
-      return
-    fi
+  for newest in 13 14; do # there is no bundled model for 3.14: it is taken where there is no other
+    for python in "${candidates[@]}"; do
+      if "$python" -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $newest))" 2>/dev/null; then
+        echo "$python"
+        return
+      fi
+    done
   done
-  fail "Python 3.11, 3.12 or 3.13 is needed, and ${PYTHON:-python3} is not one; name one with PYTHON=/path/to/python"
+  fail "Python 3.11 to 3.14 is needed, and ${PYTHON:-python3} is not one; name one with PYTHON=/path/to/python"
 }

@@ -95,9 +95,7 @@ def test_a_python_that_is_too_old_is_refused_in_one_line(checkout: Path) -> None
 
     assert done.returncode == 1
     assert not (checkout / ".venv").exists()
-    assert re.fullmatch(
-        r"\./aj: Python 3\.11, 3\.12 or 3\.13 is needed, and \S+ is not one; .*\n", done.stderr
-    )
+    assert re.fullmatch(r"\./aj: Python 3\.11 to 3\.14 is needed, and \S+ is not one; .*\n", done.stderr)
 
 
 def test_an_environment_is_made_once_and_again_when_a_lock_changes(checkout: Path) -> None:

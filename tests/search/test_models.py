@@ -193,3 +193,12 @@ def test_that_there_is_no_model_is_trouble_where_one_was_settled(tmp_path: Path)
     assert "" == models.chosen(tmp_path, "none").trouble
     assert f"no model.onnx in {tmp_path}" in models.chosen(tmp_path, "none", is_settled=True).trouble
     assert "" == models.chosen(tmp_path, "none", own=False, is_settled=True).trouble
+
+
+def test_it_is_told_that_there_is_no_bundled_model_for_a_newer_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static, "_PACKAGE", "no-such-package")
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
+
+    assert "(there is none for Python 3.14)" in models.chosen(tmp_path, "hash").trouble

@@ -6,6 +6,7 @@ The weights and the vocabulary lie in the wheel of wordllama; its code is not ne
 from __future__ import annotations
 
 import re
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ _PACKAGE = "wordllama"
 _WEIGHTS = "wordllama/weights/l2_supercat_256.safetensors"
 _TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"
 _TENSOR = "embedding.weight"
+_LAST_PYTHON = (3, 13)  # that there is a wheel for
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 300_000  # that are remembered
 
@@ -53,11 +55,17 @@ def load() -> StaticModel:
             table = file.get_tensor(_TENSOR)
         tokenizer = Tokenizer.from_buffer(vocabulary.read_bytes())
     except PackageNotFoundError:
-        raise NotInstalled(f"the bundled model ({_PACKAGE}) is not installed") from None
+        raise NotInstalled(f"the bundled model ({_PACKAGE}) is not installed{_why()}") from None
     except (OSError, SafetensorError, ValueError) as error:
         why = str(error).partition("\n")[0][:200]
         raise NotInstalled(f"the bundled model ({_PACKAGE}) cannot be read ({why})") from error
     return StaticModel(name_of(), table, tokenizer)
+
+
+def _why() -> str:
+    """Why it cannot be, if it cannot."""
+    version = sys.version_info[:2]
+    return f" (there is none for Python {version[0]}.{version[1]})" if version > _LAST_PYTHON else ""
 
 
 class StaticModel:
