@@ -58,7 +58,9 @@ def _renderer(*, has_addresses: bool) -> Callable[[str], str]:
     extensions.autolink = has_addresses
     # Raw HTML is escaped. "Unsafe" keeps every address, so that those which lead nowhere can still be read.
     rendering.escape = rendering.unsafe_ = True
-    rendering.compact_html = rendering.github_pre_lang = rendering.full_info_string = True
+    rendering.github_pre_lang = rendering.full_info_string = True
+    if hasattr(rendering, "compact_html"):  # the last one for Windows has line breaks between blocks
+        rendering.compact_html = True
     parsing = comrak.ParseOptions()
     return lambda said: str(comrak.render_markdown(said, extensions, parsing, rendering))
 
