@@ -204,6 +204,47 @@ def test_what_only_the_second_track_tells_becomes_a_message(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["Tea it is.<oai-mem-citation>MEMORY.md:1-2|note=[tea]</oai-mem-citation>"], "Tea it is."),
+        (["Tea it is.\n<oai-mem-citation>cut off"], "Tea it is."),
+        (["Now:\n<proposed_plan>\n- boil\n</proposed_plan>\nAgreed?"], "Now:\nAgreed?"),
+        (["Now:\n<proposed_plan>\n- boil"], "Now:\n"),
+        (["Tea ", "it is."], "Tea it is."),
+    ],
+    ids=["memory", "memory-cut", "plan", "plan-cut", "pieces"],
+)
+def test_an_answer_that_is_shown_without_its_markup_is_told_once(
+    tmp_path: Path, texts: list[str], shown: str
+) -> None:
+    content = [{"type": "output_text", "text": text} for text in texts]
+    (answer,) = messages(
+        tmp_path,
+        event(type="agent_message", message=shown),
+        item(type="message", role="assistant", content=content),
+    )
+
+    assert answer.parts == [Text(text=text) for text in texts]
+
+
+def test_a_prompt_in_pieces_is_told_once(tmp_path: Path) -> None:
+    content = [
+        {"type": "input_text", "text": "<image name=[Image #1]>"},
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+        {"type": "input_text", "text": "</image>"},
+        {"type": "input_text", "text": "What is "},
+        {"type": "input_text", "text": "this?"},
+    ]
+    (prompt,) = messages(
+        tmp_path,
+        item(type="message", role="user", content=content),
+        event(type="user_message", message="What is this?"),
+    )
+
+    assert prompt.native == content
+
+
 def test_a_thought_whose_words_were_also_said_is_still_a_thought(tmp_path: Path) -> None:
     _, thought = messages(
         tmp_path, said("user", "Run the tests, please."), event(type="agent_reasoning", text="Run the tests")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agent_journal.model import Event, Message, Part, Reasoning, Role, Text
@@ -14,6 +15,16 @@ _SHOWN: dict[str, tuple[Role, str]] = {
     "agent_reasoning_raw_content": ("assistant", "text"),
 }
 _THOUGHTS = ("agent_reasoning", "agent_reasoning_raw_content")
+# What the app takes out of an answer before it shows it: which memories it goes back to, and a plan, which is
+# shown by itself. What is not closed goes to the end.
+_NOT_SHOWN = re.compile(
+    r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)"
+    r"|^[ \t]*<proposed_plan>[ \t]*$.*?(?:^[ \t]*</proposed_plan>[ \t]*(?:\n|\Z)|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+# What the app writes around a picture or a sound.
+_LABEL = re.compile(r"</?(?:image|audio)(?: name=[^\n]*)?>")
+_MARKUP = ("<oai-mem-citation>", "<proposed_plan>")
 
 
 class Told:
@@ -51,12 +62,20 @@ def _said(entries: list[Message | Event]) -> tuple[set[str], set[str]]:
     thought: set[str] = set()
     for entry in entries:
         if entry.__class__ is Message and entry.role != "tool":
+            texts = [part.text for part in entry.parts if part.__class__ is Text]
+            said.update(text.strip() for text in texts)
+            said.add(_shown("".join(text for text in texts if not _LABEL.fullmatch(text))))
             for part in entry.parts:
-                if part.__class__ is Text:
-                    said.add(part.text.strip())
-                elif part.__class__ is Reasoning:
+                if part.__class__ is Reasoning:
                     thought.update(text.strip() for text in (part.summary, part.text) if text)
     return said, thought
+
+
+def _shown(words: str) -> str:
+    """The words of a whole message as the app shows them."""
+    if any(mark in words for mark in _MARKUP):
+        words = _NOT_SHOWN.sub("", words)
+    return words.strip()
 
 
 def _as_message(event: Event, name: str, model: str | None, words: str) -> Message:
