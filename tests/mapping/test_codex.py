@@ -438,6 +438,21 @@ def test_where_a_session_came_from(tmp_path: Path, meta: dict[str, Any], relatio
     assert session(tmp_path, meta=meta).link == Link(conversation_id=PARENT, relation=relation)
 
 
+def test_a_thread_taken_back_goes_on_in_a_file_of_its_own(tmp_path: Path) -> None:
+    base = {"thread_id": SESSION, "end_ordinal_exclusive": 3, "end_byte_offset": 700}
+    name = NAME.replace(".jsonl", f"_{PARENT}.jsonl")
+    before = session(tmp_path, said("user", "Oaks."), said("user", "Birches."))
+    after = read_one(
+        save_lines(
+            tmp_path, name, [line("session_meta", {**META, "history_base": base}), said("user", "Willows.")]
+        )
+    )
+
+    assert after.id == before.id == SESSION
+    assert after.link is None
+    assert not {entry.id for entry in before.timeline} & {entry.id for entry in after.timeline}
+
+
 def test_a_copied_first_line_never_stands_in_for_a_lost_one(tmp_path: Path) -> None:
     path = save_lines(tmp_path, NAME, [line("session_meta", {**META, "id": PARENT}), said("user", "Hi.")])
     path.write_bytes(b'{"timestamp":}\n' + path.read_bytes())

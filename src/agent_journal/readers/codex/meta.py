@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _INDEX = "session_index.jsonl"
 # `sessions/2026/02/10/rollout-….jsonl` is the deepest place, `archived_sessions/rollout-….jsonl` the highest.
 _HEIGHTS = (4, 1)
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+# A thread that was taken back goes on in another file: its name has the thread's id, then one of its own.
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_IDS = re.compile(f"({_UUID})(?:_({_UUID}))?", re.IGNORECASE)
 _ARCHIVED = "archived_sessions"
 
 
@@ -40,14 +42,18 @@ class Meta(Struct, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-def meta(raw: dict[str, Any], note: Notes, where: int | str) -> Meta:
-    """What the first line says; all of it that has no field of its own stays."""
+def meta(raw: dict[str, Any], note: Notes, where: int | str, *, goes_on: bool = False) -> Meta:
+    """What the first line says; all of it that has no field of its own stays.
+
+    `goes_on` tells that the file only goes on with its session: what it is based on is no other session.
+    """
     fields = Fields(raw, note, where)
     session = fields.text("id") or fields.text("session_id")
     if fields.look("session_id") == session:
         fields.drop("session_id")
     git = fields.nested("git")
     forked = _text(fields.look("forked_from_id"))
+    based = None if goes_on else _inside(fields.look("history_base"), "thread_id")
     return Meta(
         id=session,
         at=fields.moment("timestamp"),
@@ -56,20 +62,19 @@ def meta(raw: dict[str, Any], note: Notes, where: int | str) -> Meta:
         git_branch=git.text("branch") if git is not None else None,
         git_commit=git.text("commit_hash") if git is not None else None,
         editor="vscode" if fields.look("source") == "vscode" else None,
-        link=_link(fields, forked),
+        link=_link(fields, forked or (based if based != session else None)),
         # A paginated fork points to the lines of its parent instead of copying them.
         counts_of=forked if fields.look("history_base") is None else None,
         extra=fields.rest(),
     )
 
 
-def _link(fields: Fields, forked: str | None) -> Link | None:
+def _link(fields: Fields, origin: str | None) -> Link | None:
     """The session that this one came from: as a sub-agent's, if it says so, else as a fork."""
     spawned = _inside(fields.look("source"), "subagent", "thread_spawn", "parent_thread_id")
     parent = spawned or _text(fields.look("parent_thread_id"))
     if parent is not None:
         return Link(conversation_id=parent, relation="subagent")
-    origin = forked or _inside(fields.look("history_base"), "thread_id")
     return None if origin is None else Link(conversation_id=origin, relation="fork")
 
 
@@ -84,9 +89,15 @@ def _text(value: Any) -> str | None:
 
 
 def id_in_name(source: Source) -> str | None:
-    """The session that a rollout's file name ends with."""
-    found = _UUID.findall(source.name)
-    return found[-1] if found else None
+    """The session that a rollout's file name tells."""
+    found = _IDS.findall(source.name)
+    return found[-1][0] if found else None
+
+
+def own_id_in_name(source: Source) -> str | None:
+    """The id that a file has for itself because its session has others before it."""
+    found = _IDS.findall(source.name)
+    return found[-1][1] or None if found else None
 
 
 def is_archived(source: Source) -> bool:

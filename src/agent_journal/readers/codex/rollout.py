@@ -46,6 +46,8 @@ class Rollout:
         self._note = note
         self._meta: metas.Meta | None = None
         self._session = metas.id_in_name(source) or ""
+        self._own = metas.own_id_in_name(source)
+        self._file = self._own or self._session
         self._beside: dict[str, Any] = {}
         self._entries: list[Entry] = []
         self._items = Items(note)
@@ -66,8 +68,9 @@ class Rollout:
 
     def begin(self, session: dict[str, Any], beside: dict[str, Any]) -> None:
         """Take what the first line of a rollout says, or the head of a document; `beside` is kept."""
-        self._meta = found = metas.meta(session, self._note, "")
+        self._meta = found = metas.meta(session, self._note, "", goes_on=self._own is not None)
         self._session = found.id or self._session
+        self._file = self._own or self._session
         self._beside = beside
         self._counts.belongs_to(found.counts_of or self._session)
         if found.counts_of is None and found.link is not None and found.link.relation == "subagent":
@@ -189,7 +192,7 @@ class Rollout:
             self._told.shown(name, payload, len(self._entries), self._model)
         self._entries.append(
             Event(
-                id=f"{self._session}:{where}",
+                id=f"{self._file}:{where}",
                 made_id=True,
                 name=_COUNTED if name == _COUNT else name,
                 at=at,
@@ -243,7 +246,7 @@ class Rollout:
 
     def _made_id(self, where: int | str) -> str:
         """An id for what has none: lines are only ever added, so the place of one is its own for good."""
-        return f"{self._session}:{where}"
+        return f"{self._file}:{where}"
 
     def conversation(self, source: str) -> Conversation:
         """What all lines together are."""
