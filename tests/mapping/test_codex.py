@@ -145,6 +145,19 @@ def test_content_is_kept_as_the_array_it_was(tmp_path: Path) -> None:
     ]
 
 
+def test_sound_is_kept_apart(tmp_path: Path) -> None:
+    (message,) = messages(
+        tmp_path,
+        item(
+            type="message",
+            role="user",
+            content=[{"type": "input_audio", "audio_url": "data:audio/wav;base64,UklGRg=="}],
+        ),
+    )
+
+    assert message.parts == [Media(kind="audio", mime="audio/wav", data="UklGRg==")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent_journal import roles
 from agent_journal.fields import Fields
-from agent_journal.model import Media, Other, Part, Role, Text, ToolCall, ToolResult
+from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers._items_openai import ONLY_TEXT, TEXTS, id_of, reasoning
 from agent_journal.readers._messages_openai import inline
@@ -25,6 +25,10 @@ _EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})")
 _OLD_EXIT = re.compile(r'"exit_code": ?(-?\d{1,10})')
 _OLD_BEGINNING = '{"output":'
 _HEAD, _TAIL = 400, 120
+_MEDIA: dict[str, tuple[MediaKind, str]] = {
+    "input_image": ("image", "image_url"),
+    "input_audio": ("audio", "audio_url"),
+}
 
 
 class Said(Struct, frozen=True, gc=False):
@@ -180,10 +184,11 @@ class Items:
             return Text(text=fields.take("text"), extra=fields.rest())
         if kind == "refusal" and fields.look("refusal").__class__ is str:
             return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
-        if kind == "input_image":
-            url = fields.text("image_url")
+        if kind.__class__ is str and kind in _MEDIA:
+            medium, field = _MEDIA[kind]
+            url = fields.text(field)
             mime, data = inline(url)
-            return Media(kind="image", mime=mime, data=data, ref=None if data else url, extra=fields.rest())
+            return Media(kind=medium, mime=mime, data=data, ref=None if data else url, extra=fields.rest())
         return self._other(raw, kind, where)
 
     def _other(self, raw: dict[str, Any], kind: Any, where: int | str) -> Other:
