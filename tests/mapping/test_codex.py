@@ -334,6 +334,19 @@ def test_outputs_stay_as_they_are_and_tell_how_it_went(
     ]
 
 
+def test_what_agents_wrote_to_each_other_is_said(tmp_path: Path) -> None:
+    (message,) = messages(
+        tmp_path,
+        line(
+            "inter_agent_communication",
+            {"author": "/root", "recipient": "/root/tea", "content": "Boil water.", "trigger_turn": True},
+        ),
+    )
+
+    assert (message.role, message.hidden, message.parts) == ("user", True, [Text(text="Boil water.")])
+    assert message.extra["payload"]["recipient"] == "/root/tea"
+
+
 def test_results_without_a_call_are_noted(tmp_path: Path) -> None:
     notes = Notes()
     lines = [line("session_meta", META), item(type="function_call_output", call_id="x", output="")]

@@ -78,7 +78,7 @@ class Items:
         parts = self._parts(content, item.where)
         return Said(role, parts, content, role == "system" or (role == "user" and _is_injected(parts)))
 
-    def _from_agent(self, item: Fields) -> Said:
+    def from_agent(self, item: Fields) -> Said:
         """What another agent said to this one, or this one to another; `author` and `recipient` stay."""
         content = item.take("content")
         return Said("user", self._parts(content, item.where), content, hidden=True)
@@ -212,7 +212,7 @@ class Items:
         "mcp_tool_call_output": _output,
         "tool_search_output": _found_tools,
         "image_generation_call": _picture,
-        "agent_message": _from_agent,
+        "agent_message": from_agent,
     }
 
 

@@ -30,6 +30,8 @@ _ITEM, _EVENT, _META, _TURN, _COMPACTED = (
     "turn_context",
     "compacted",
 )
+# What one agent wrote to another, before such letters became items.
+_LETTER = "inter_agent_communication"
 # The verifiable agent records have this word for it.
 _COUNT, _COUNTED = "token_count", "token-count"
 _ENVELOPE = ("type", "payload")
@@ -99,9 +101,9 @@ class Rollout:
             self._last_at = at
         else:
             at = Fields(record, self._note, where).moment("timestamp")
-        if kind == _ITEM:
+        if kind in (_ITEM, _LETTER):
             item = Fields(payload, self._note, where)
-            said = self._items.said(item)
+            said = self._items.said(item) if kind == _ITEM else self._items.from_agent(item)
             if said is not None:
                 identity = item.text("id") or None
                 extra = {"payload": payload} if payload else {}
