@@ -376,6 +376,18 @@ def test_usage_is_the_last_responses_share_without_what_the_cache_gave(tmp_path:
     )
 
 
+def test_what_was_written_to_the_cache_is_no_plain_input(tmp_path: Path) -> None:
+    told = {**counts(100, 40, 10, 5), "cache_write_input_tokens": 60}
+    (answer,) = messages(
+        tmp_path,
+        said("assistant", "a"),
+        event(type="token_count", info={"total_token_usage": told, "last_token_usage": told}),
+    )
+
+    assert answer.usage is not None
+    assert (answer.usage.input, answer.usage.cache_read, answer.usage.cache_write) == (0, 40, 60)
+
+
 def test_counts_told_again_are_not_counted_again(tmp_path: Path) -> None:
     same = count((100, 0, 5, 0), (100, 0, 5, 0))
     read = session(

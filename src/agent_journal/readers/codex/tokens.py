@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from agent_journal import times
+from agent_journal.fields import counted
 from agent_journal.model import Usage
 
 _COUNTS = (
@@ -74,11 +75,13 @@ class Counts:
         owner = self._turn or self._copied_from(at) or self._session
         key = "{}:{}:{}:{}:{}:{}".format(owner, *so_far) if owner else None
         sent, cached, out, reasoning, whole = share
+        written = counted(last.get("cache_write_input_tokens"))
         return Usage(
             key=key,
-            input=max(sent - cached, 0),
+            input=max(sent - cached - (written or 0), 0),
             output=out,
             cache_read=cached,
+            cache_write=written,
             reasoning=reasoning,
             total=whole,
             extra=last,
