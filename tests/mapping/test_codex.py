@@ -302,6 +302,20 @@ def test_reasoning_in_full_is_its_text(tmp_path: Path) -> None:
             {"type": "function_call", "name": "mcp__a__b", "arguments": "{}", "call_id": "c"},
             ToolCall(name="mcp__a__b", call_id="c", input="{}", kind="mcp"),
         ),
+        (
+            {
+                "type": "function_call",
+                "name": "read_file",
+                "namespace": "mcp__a",
+                "arguments": "{}",
+                "call_id": "c",
+            },
+            ToolCall(name="read_file", call_id="c", input="{}", kind="mcp"),
+        ),
+        (
+            {"type": "function_call", "name": "run", "namespace": "web", "arguments": "{}", "call_id": "c"},
+            ToolCall(name="run", call_id="c", input="{}", kind="web"),
+        ),
     ],
     ids=lambda value: value.get("type") if isinstance(value, dict) else "",
 )

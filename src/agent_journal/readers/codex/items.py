@@ -106,7 +106,8 @@ class Items:
             self._note(Kind.WRONG_TYPE, item.where, "a call without a name")
         if call_id is not None:
             self._calls.add(call_id)
-        return Said("assistant", [ToolCall(name=name, call_id=call_id, input=value, kind=kind_of(name))])
+        kind = kind_of(name, item.look("namespace"))
+        return Said("assistant", [ToolCall(name=name, call_id=call_id, input=value, kind=kind)])
 
     def _output(self, item: Fields) -> Said:
         """What a tool answered; a text stays as it is, also where it is JSON."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
@@ -69,6 +69,15 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "wait": "agent",
     "wait_agent": "agent",
     "close_agent": "agent",
+    "list_agents": "agent",
+    "send_message": "agent",
+    "followup_task": "agent",
+    "interrupt_agent": "agent",
+    "exec": "shell",
+    "create_goal": "plan",
+    "get_goal": "plan",
+    "update_goal": "plan",
+    "imagegen": "media",
     "image_generation": "media",
     "list_mcp_resources": "mcp",
     "list_mcp_resource_templates": "mcp",
@@ -76,6 +85,22 @@ TOOL_KINDS: dict[str, ToolKind] = {
 }
 
 
-def kind_of(tool: str) -> ToolKind | None:
-    """What a tool does; those of MCP servers have the server in their name."""
-    return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else None)
+_NAMESPACES: dict[str, ToolKind] = {
+    "web": "web",
+    "image_gen": "media",
+    "collaboration": "agent",
+    "multi_agent_v1": "agent",
+    "memories": "memory",
+    "notes": "memory",
+    "history": "memory",
+}
+_OF_A_SERVER = "mcp__"
+
+
+def kind_of(tool: str, namespace: Any = None) -> ToolKind | None:
+    """What a tool does; those of MCP servers have the server in their name, or since 2026 in a namespace."""
+    if namespace.__class__ is str:
+        kind = "mcp" if namespace.startswith(_OF_A_SERVER) else _NAMESPACES.get(namespace)
+        if kind is not None:
+            return kind
+    return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith(_OF_A_SERVER) else None)
