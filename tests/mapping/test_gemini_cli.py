@@ -356,6 +356,53 @@ def test_a_call_of_the_models_history_is_not_told_twice(tmp_path: Path) -> None:
     assert message.native == content
 
 
+def test_what_a_tool_gave_is_told_once(tmp_path: Path) -> None:
+    read = session(
+        tmp_path,
+        user(),
+        answer(content="", toolCalls=[call(result=RESULT, status="success")]),
+        user("u-2", content=RESULT),
+        answer("g-2", content="80."),
+    )
+
+    assert [message.id for message in tree.messages(read)] == ["u-1", "g-1", "g-2"]
+    event = read.timeline[2]
+    assert isinstance(event, Event)
+    assert (event.id, event.made_id, event.name, event.at) == ("u-2", False, "functionResponse", AT)
+    assert event.data == {"type": "user", "content": ["call-1"]}
+
+
+def test_what_tools_gave_at_once_is_told_once(tmp_path: Path) -> None:
+    other = [{"functionResponse": {"id": "call-2", "name": "glob", "response": {"output": "b.md"}}}]
+    picture = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    whole = [*RESULT, picture, *other]
+    for one, two in (([*RESULT, picture], other), (whole, whole)):
+        calls = [call(result=one), call(id="call-2", result=two)]
+        read = session(tmp_path, answer(content="", toolCalls=calls), user(content=whole), user("u-2"))
+
+        assert [message.id for message in tree.messages(read)] == ["g-1", "u-2"]
+
+
+@pytest.mark.parametrize("gave", [None, [{**RESULT[0], "thoughtSignature": "s"}]], ids=["nothing", "else"])
+def test_what_a_tool_gave_and_no_call_has_is_said(tmp_path: Path, gave: Any) -> None:
+    read = session(tmp_path, answer(content="", toolCalls=[call(result=gave)]), user(content=RESULT))
+
+    assert [message.id for message in tree.messages(read)] == ["g-1", "u-1"]
+
+
+def test_a_session_that_ends_with_what_a_tool_gave_ends_with_its_call(tmp_path: Path) -> None:
+    read = session(
+        tmp_path,
+        user("u-0"),
+        {"$rewindTo": "u-0"},
+        user(),
+        answer(content="", toolCalls=[call(result=RESULT)]),
+        user("u-2", content=RESULT),
+    )
+
+    assert read.head_id == "g-1"
+
+
 def test_title_and_summary(tmp_path: Path) -> None:
     read = session(tmp_path, user(), {"$set": {"summary": "Draft"}}, {"$set": {"summary": "About tea"}})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
+from agent_journal.fields import Fields, objects
 from agent_journal.model import Event, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_cli.message import Place, message
@@ -16,7 +17,7 @@ from agent_journal.readers.gemini_cli.message import Place, message
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-_CHANGE, _BACK, _MESSAGES = "$set", "$rewindTo", "messages"
+_CHANGE, _BACK, _MESSAGES, _GIVEN = "$set", "$rewindTo", "messages", "functionResponse"
 # What every message changes; the last one counts.
 _PASSING = {"lastUpdated"}
 # Where earlier values are kept; in the form of the source's own words, of which it is none.
@@ -184,23 +185,40 @@ class Replay:
     def timeline(self, owner: str) -> list[Message | Event]:
         """All messages and events; ids that the source does not have are made of the owner's."""
         names = [self._name(entry, owner) for entry in self._entries]
+        given = self._given()
         told: list[Message | Event] = []
         for entry, name in zip(self._entries, names, strict=True):
             parent = None if entry.parent is None or not self.is_tree else names[entry.parent]
-            told.append(self._told(entry, name, parent))
+            told.append(self._told(entry, name, parent, given))
         return told
+
+    def _given(self) -> dict[str, list[Any]]:
+        """What each call gave, by the call's id."""
+        calls = (
+            call
+            for entry in self._entries
+            if isinstance(entry, _Said)
+            for call in objects(entry.record.get("toolCalls"))
+        )
+        return {
+            identity: result
+            for call in calls
+            if (identity := _id(call)) and (result := call.get("result")).__class__ is list
+        }
 
     def head_id(self, timeline: list[Message | Event]) -> str | None:
         """The last message that was not taken back."""
-        last = max(self._current.values(), default=None)
-        return None if last is None else timeline[last].id
+        left = (timeline[place] for place in sorted(self._current.values(), reverse=True))
+        return next((entry.id for entry in left if isinstance(entry, Message)), None)
 
     def _name(self, entry: _Said | _Happened, owner: str) -> str:
         if isinstance(entry, _Said) and entry.id is not None:
             return entry.id
         return ids.made(owner, entry.where)
 
-    def _told(self, entry: _Said | _Happened, name: str, parent: str | None) -> Message | Event:
+    def _told(
+        self, entry: _Said | _Happened, name: str, parent: str | None, given: dict[str, list[Any]]
+    ) -> Message | Event:
         if isinstance(entry, _Happened):
             at = _changed_at(entry.data)
             return Event(id=name, made_id=True, parent_id=parent, at=at, name=entry.name, data=entry.data)
@@ -211,12 +229,36 @@ class Replay:
             self._note(Kind.MISSING_ID, entry.where, "a message has no id")
         if entry.earlier:
             record[_REPLACED] = entry.earlier
+        if calls := _calls_repeated(record, given):
+            at = Fields(record, self._note, entry.where).moment("timestamp")
+            record["content"] = calls
+            return Event(id=name, made_id=entry.id is None, parent_id=parent, at=at, name=_GIVEN, data=record)
         return message(record, Place(name, entry.id is None, parent), self._note, entry.where)
 
 
 def _id(raw: Any) -> str | None:
     identity = raw.get("id") if raw.__class__ is dict else None
     return identity if identity.__class__ is str else None
+
+
+def _calls_repeated(record: dict[str, Any], given: dict[str, list[Any]]) -> list[str]:
+    """The calls of which a message says again what they gave, and nothing else.
+
+    Since 2026 that is written twice: with the call, and as the message that went to the model. Words in it
+    are the person's, also where the app put them with the call when it masked what that gave.
+    """
+    content = record.get("content")
+    if content.__class__ is not list or record.get("type") != "user":
+        return []
+    if any(part.__class__ is str or (part.__class__ is dict and "text" in part) for part in content):
+        return []
+    answers = (part.get(_GIVEN) for part in content if part.__class__ is dict)
+    calls = [identity for answer in answers if (identity := _id(answer)) in given]
+    if sum(len(given[identity]) for identity in calls) == len(content):
+        told = [part for identity in calls for part in given[identity]]
+        return calls if _is_equal(told, content) else []
+    # Where the app masked it later, each call has all of the message.
+    return calls if all(_is_equal(given[identity], content) for identity in set(calls)) else []
 
 
 def _changed_at(data: dict[str, Any]) -> str | None:
