@@ -403,6 +403,28 @@ def test_a_session_that_ends_with_what_a_tool_gave_ends_with_its_call(tmp_path: 
     assert read.head_id == "g-1"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<session_context>\nToday is Friday.\n</session_context>",
+        "<hook_context>Be brief.</hook_context>",
+        "Here is the user's editor context as a JSON object. This is for your information only.\n{}",
+        "Here is a summary of changes in the user's editor context, in JSON format.\n{}",
+        "System: Potential loop detected. Details: the same again.",
+    ],
+)
+def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path, text: str) -> None:
+    assert only_message(tmp_path, user(content=[{"text": text}])).hidden
+
+
+def test_what_stands_for_a_history_is_a_summary(tmp_path: Path) -> None:
+    snapshot = "<state_snapshot>\n<overall_goal>Tea.</overall_goal>\n</state_snapshot>"
+    read = session(tmp_path, user(), {"$set": {"messages": [user("u-2", content=[{"text": snapshot}])]}})
+
+    assert read.summaries == [Summary(text=snapshot, kind="system", at=AT, message_id="u-1")]
+    assert [message.hidden for message in tree.messages(read)] == [False, True]
+
+
 def test_title_and_summary(tmp_path: Path) -> None:
     read = session(tmp_path, user(), {"$set": {"summary": "Draft"}}, {"$set": {"summary": "About tea"}})
 

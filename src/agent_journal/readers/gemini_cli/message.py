@@ -12,7 +12,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Message, Other, Part, Reasoning, Role, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _parts_google as google
-from agent_journal.readers.gemini_cli.names import INJECTED, kind_of
+from agent_journal.readers.gemini_cli.names import INJECTED, SNAPSHOT, kind_of
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -69,7 +69,18 @@ def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) ->
 def is_injected(parts: list[Part]) -> bool:
     """Whether the app, not the person, said this to the model."""
     first = parts[0] if parts else None
-    return isinstance(first, Text) and first.text.startswith(INJECTED)
+    return isinstance(first, Text) and (first.text.startswith(INJECTED) or _is_snapshot(first.text))
+
+
+def snapshot(message: Message) -> str | None:
+    """The summary that a message is, if it stands for what came before."""
+    first = message.parts[0] if message.hidden and message.parts else None
+    return first.text if isinstance(first, Text) and _is_snapshot(first.text) else None
+
+
+def _is_snapshot(text: str) -> bool:
+    begin, end = SNAPSHOT
+    return begin in text and text.rstrip().endswith(end)
 
 
 def _role(fields: Fields) -> Role:

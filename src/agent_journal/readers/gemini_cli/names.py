@@ -8,7 +8,16 @@ if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
 # What the app puts before the model in the person's name begins with one of these.
-INJECTED = ("This is the Gemini CLI. We are setting up the context for our chat.", "<session_context>")
+INJECTED = (
+    "This is the Gemini CLI. We are setting up the context for our chat.",
+    "<session_context>",
+    "<hook_context>",
+    "Here is the user's editor context as a JSON object.",
+    "Here is a summary of changes in the user's editor context,",
+    "System: Potential loop detected.",
+)
+# What stands for a history that grew too long has this in it, sometimes behind the model's thoughts about it.
+SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")
 
 TOOL_KINDS: dict[str, ToolKind] = {
     "run_shell_command": "shell",

@@ -10,6 +10,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Link, Message, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_cli import beside, project
+from agent_journal.readers.gemini_cli.message import snapshot
 from agent_journal.readers.gemini_cli.replay import Replay
 from agent_journal.readers.gemini_cli.signs import DOCUMENT
 
@@ -80,9 +81,19 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
         head_id=replay.head_id(timeline) or tree.newest_leaf(timeline) if replay.is_tree else None,
         link=_link(source, spot, owner),
         timeline=timeline,
-        summaries=[Summary(text=summary)] if summary else [],
+        summaries=[*([Summary(text=summary)] if summary else ()), *_snapshots(timeline)],
         extra=head.rest(),
     )
+
+
+def _snapshots(timeline: Sequence[Message | Event]) -> Iterator[Summary]:
+    """The summaries that took the place of a history, each with the last message before it."""
+    before: str | None = None
+    for entry in timeline:
+        if isinstance(entry, Message):
+            if text := snapshot(entry):
+                yield Summary(text=text, kind="system", at=entry.at, message_id=before)
+            before = entry.id
 
 
 def _id_in_name(source: Source) -> str | None:
