@@ -15,6 +15,7 @@ from agent_journal.model import (
     Conversation,
     Event,
     Link,
+    Media,
     Message,
     Reasoning,
     Summary,
@@ -400,6 +401,116 @@ def test_system_lines(tmp_path: Path) -> None:
 
 
 # Links between conversations.
+
+
+def attachment(uuid: str = "f1", parent: str = "u1", **attached: Any) -> dict[str, Any]:
+    line = {"type": "attachment", "uuid": uuid, "parentUuid": parent, "timestamp": PROMPT["timestamp"]}
+    return {**COMMON, **line, "attachment": attached}
+
+
+def file_attached(uuid: str = "f1", parent: str = "u1") -> dict[str, Any]:
+    inside = {"filePath": "/home/ana/app/tea.md", "content": "80 degrees", "numLines": 1}
+    content = {"type": "text", "file": inside}
+    return attachment(
+        uuid, parent, type="file", filename="/home/ana/app/tea.md", displayPath="tea.md", content=content
+    )
+
+
+def test_a_file_beside_a_prompt_is_told_with_its_words(tmp_path: Path) -> None:
+    conversation, notes = read(tmp_path, PROMPT, file_attached(), {**ANSWER, "parentUuid": "f1"})
+    message = conversation.timeline[1]
+
+    assert isinstance(message, Message)
+    assert (message.id, message.parent_id, message.role, message.hidden) == ("f1", "u1", "user", False)
+    assert message.parts == [
+        Media(kind="document", name="tea.md", ref="/home/ana/app/tea.md", text="80 degrees")
+    ]
+    assert message.extra["attachment"] == {
+        "type": "file",
+        "content": {"type": "text", "file": {"filePath": "/home/ana/app/tea.md", "numLines": 1}},
+    }
+    assert {note.kind for note in notes.kept} <= {Kind.PARTIAL_USAGE.label}
+
+
+@pytest.mark.parametrize(
+    ("attached", "part"),
+    [
+        (
+            {"type": "directory", "path": "/home/ana", "content": "a\nb", "displayPath": "~"},
+            Media(kind="document", name="~", ref="/home/ana", text="a\nb"),
+        ),
+        (
+            {"type": "selected_lines_in_ide", "filename": "/a.py", "lineStart": 3, "content": "x = 1"},
+            Media(kind="document", ref="/a.py", text="x = 1"),
+        ),
+        (
+            {"type": "mcp_resource", "content": {"contents": [{"uri": "tea://1", "text": "Green."}]}},
+            Media(kind="document", ref="tea://1", text="Green."),
+        ),
+        (
+            {
+                "type": "file",
+                "filename": "/a.png",
+                "content": {"type": "image", "file": {"base64": "iVBORw0KGgo=", "type": "image/png"}},
+            },
+            Media(kind="image", mime="image/png", ref="/a.png", data="iVBORw0KGgo="),
+        ),
+        (
+            {
+                "type": "file",
+                "filename": "/a.pdf",
+                "content": {"type": "pdf", "file": {"base64": "JVBERi0=", "originalSize": 5}},
+            },
+            Media(kind="document", mime="application/pdf", ref="/a.pdf", data="JVBERi0=", size=5),
+        ),
+        (
+            {
+                "type": "file",
+                "filename": "/a.ipynb",
+                "content": {"type": "notebook", "file": {"cells": [{"source": "1"}, {"source": "2"}]}},
+            },
+            Media(kind="document", ref="/a.ipynb", text="1\n\n2"),
+        ),
+    ],
+    ids=["folder", "lines", "resource", "image", "pdf", "notebook"],
+)
+def test_what_else_is_put_beside_a_prompt(tmp_path: Path, attached: dict[str, Any], part: Media) -> None:
+    conversation, _ = read(tmp_path, PROMPT, attachment(**attached))
+    message = conversation.timeline[1]
+
+    assert isinstance(message, Message)
+    assert message.parts == [part]
+
+
+@pytest.mark.parametrize(
+    "attached",
+    [
+        {"type": "todo_reminder", "content": []},
+        {"type": "edited_text_file", "filename": "/a.md", "snippet": "80 degrees"},
+        {"type": "nested_memory", "path": "/CLAUDE.md", "content": {"content": "Be brief."}},
+        {
+            "type": "file",
+            "filename": "/a.md",
+            "content": {"type": "file_unchanged", "file": {"filePath": "/"}},
+        },
+        {"type": "file", "filename": "/a.md", "content": "80 degrees"},
+        {"type": "directory", "path": "/a", "content": None},
+        {"type": ["file"]},
+    ],
+)
+def test_what_the_app_attaches_by_itself_is_an_event(tmp_path: Path, attached: dict[str, Any]) -> None:
+    conversation, _ = read(tmp_path, PROMPT, attachment(**attached))
+    event = conversation.timeline[1]
+
+    assert isinstance(event, Event)
+    assert event.data["attachment"] == attached
+
+
+def test_files_that_the_app_puts_behind_a_summary_are_hidden(tmp_path: Path) -> None:
+    summary = {**PROMPT, "isCompactSummary": True}
+    conversation, _ = read(tmp_path, summary, file_attached(), file_attached("f2", "f1"))
+
+    assert [message.hidden for message in tree.messages(conversation)] == [False, True, True]
 
 
 def test_sub_agent_in_a_file_of_its_own(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Role, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
+from agent_journal.readers.claude_code import attached
 from agent_journal.readers.claude_code.names import KNOWN_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Lines:
         self._last_usage: Usage | None = None
         self._without_id: Counter[str] = Counter()
         self._unknown_types: set[str | None] = set()
+        # Summaries of compactions, and the files that the app put behind them.
+        self._compacted: set[str] = set()
 
     def entry(self, record: Any, where: int | str, line: bytes) -> Entry:
         """The message or event that a line is; `line` is its bytes, of which a missing id is made."""
@@ -70,8 +73,10 @@ class Lines:
             if _is_text_or_blocks(fields.look("content")):
                 fields.drop("type")
                 return self._said(fields, "system", fields.take("content"), line)
-        elif kind == "attachment" and (queued := self._queued(fields, line)) is not None:
-            return queued
+        elif kind == "attachment" and fields.look("attachment").__class__ is dict:
+            given = self._queued(fields, line) or self._attached(fields, line)
+            if given is not None:
+                return given
         return self._event(fields, line)
 
     def usual(self, line: UsualLine, where: int | str) -> Message | None:
@@ -219,6 +224,8 @@ class Lines:
         if content.__class__ is list and self._beside.restore(parts, fields.where):
             native = content
         uuid = fields.text("uuid")
+        if uuid and fields.look("isCompactSummary") is True:
+            self._compacted.add(uuid)
         return Message(
             id=uuid or self._made_id(line),
             made_id=not uuid,
@@ -234,16 +241,25 @@ class Lines:
 
     def _queued(self, fields: Fields, line: bytes) -> Message | None:
         """What the person, or the app for them, said while the model was at work; no other attachment."""
-        attached = fields.look("attachment")
-        if attached.__class__ is not dict:
-            return None
-        queued = Fields(attached, self._note, fields.where)
+        queued = Fields(fields.look("attachment"), self._note, fields.where)
         prompt = queued.look("prompt")
         if queued.look("type") != "queued_command" or not _is_text_or_blocks(prompt):
             return None
         message = self._said(fields, "user", prompt, line)
         is_the_apps = queued.look("isMeta") is True or queued.look("commandMode") == "task-notification"
         return replace(message, hidden=True) if is_the_apps else message
+
+    def _attached(self, fields: Fields, line: bytes) -> Message | None:
+        """Files that the person put beside a prompt; those that follow a summary the app put there again."""
+        inside = fields.nested("attachment")
+        parts = [] if inside is None else attached.parts(inside)
+        if not parts:
+            return None
+        message = self._said(fields, "user", None, line)
+        is_the_apps = message.parent_id in self._compacted
+        if is_the_apps:
+            self._compacted.add(message.id)
+        return replace(message, hidden=is_the_apps or message.hidden, parts=parts)
 
     def _event(self, fields: Fields, line: bytes) -> Event:
         name = fields.text("type")
