@@ -793,10 +793,27 @@ def test_a_deep_tree_does_not_end_the_process(tmp_path: Path) -> None:
             None,
         ),
         ({"resultDetails": [uri("/a.py")]}, None, None, None),
+        (
+            {"toolSpecificData": {"kind": "simpleToolInvocation", "input": "Go", "output": "Gone"}},
+            "Go",
+            "Gone",
+            None,
+        ),
+        ({"resultError": "No such tool."}, None, "No such tool.", True),
+        (
+            {
+                "resultDetails": {
+                    "output": {"type": "data", "mimeType": "image/png", "base64Data": "iVBORw0KGgo="}
+                }
+            },
+            None,
+            [Media(kind="image", mime="image/png", data="iVBORw0KGgo=")],
+            None,
+        ),
     ],
 )
 def test_calls_of_which_only_what_was_shown_is_known(
-    tmp_path: Path, invocation: dict[str, Any], call_input: Any, output: str | None, is_error: bool | None
+    tmp_path: Path, invocation: dict[str, Any], call_input: Any, output: Any, is_error: bool | None
 ) -> None:
     conversation, _ = session(tmp_path, request(response=[shown("some_tool", "c", **invocation)]))
     call = next(tree.calls_in(messages(conversation)[1]))
@@ -848,6 +865,37 @@ def test_sub_agents_are_side_chains(tmp_path: Path) -> None:
         for message in messages(conversation)[1:]
     ]
     assert told == [(False, ["main__vscode-1"]), (True, ["inner"]), (False, [])]
+
+
+@pytest.mark.parametrize("kind", ["warning", "info", "systemNotification"])
+@pytest.mark.parametrize("content", ["Low on credits.", {"value": "Low on credits."}])
+def test_what_the_editor_says_itself_is_text(tmp_path: Path, kind: str, content: Any) -> None:
+    conversation, notes = session(
+        tmp_path, request(response=[{"value": "Hi."}, {"kind": kind, "content": content}, {"value": "Bye."}])
+    )
+
+    assert messages(conversation)[1].parts == [
+        Text(text="Hi."),
+        Text(text="Low on credits.", extra={"kind": kind}),
+        Text(text="Bye."),
+    ]
+    assert not notes.kept
+
+
+def test_a_plan_that_was_shown_is_text(tmp_path: Path) -> None:
+    plan = {"kind": "planReview", "title": "Tea", "content": "1. Boil.", "data": {"rejected": False}}
+
+    assert answer(tmp_path, plan).parts == [
+        Text(text="1. Boil.", extra={"kind": "planReview", "title": "Tea", "data": {"rejected": False}})
+    ]
+
+
+def test_edits_by_other_programs_are_known(tmp_path: Path) -> None:
+    edit = {"kind": "externalEdit", "uri": uri("/a.py"), "editKind": "edit"}
+    conversation, notes = session(tmp_path, request(response=[edit]))
+
+    assert messages(conversation)[1].parts == [Other(data=edit, name="externalEdit")]
+    assert not notes.kept
 
 
 def test_edits_are_code_in_their_file(tmp_path: Path) -> None:

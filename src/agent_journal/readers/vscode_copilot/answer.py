@@ -117,6 +117,8 @@ class Answer:
             self._cite(part, sidechain=sidechain)
         elif kind == "thinking" and (thought := shown.thought(part)) is not None:
             self._think(thought, part, sidechain=sidechain)
+        elif (told := shown.told(part)) is not None:
+            self._put(told, sidechain=sidechain)
         elif kind == "textEditGroup" and (edits := shown.edits(part)) is not None:
             self._put(*edits, sidechain=sidechain)
             if not edits:

@@ -107,10 +107,14 @@ MARKS = frozenset(
 # Parts that are shown and that the model has no better place for.
 SHOWN = frozenset(
     """
-    notebookEditGroup notebookEdit workspaceEdit confirmation elicitation elicitationSerialized warning
-    command treeData multiDiffData questionCarousel planReview extensions pullRequest
+    notebookEditGroup notebookEdit workspaceEdit externalEdit confirmation elicitation elicitationSerialized
+    command treeData multiDiffData questionCarousel extensions pullRequest
     """.split()  # noqa: SIM905
 )
+# Parts that are words: of the editor, or a plan that the person is asked about.
+TOLD = ("warning", "info", "systemNotification", "planReview")
+# What is shown of a call whose input and output are one text each.
+SIMPLE = "simpleToolInvocation"
 
 
 def kind_of(tool: str) -> ToolKind | None:

@@ -119,7 +119,7 @@ class Response:
         for draft in reversed(drafts):
             for place in range(len(draft.parts) - 1, -1, -1):
                 part = draft.parts[place]
-                if part.__class__ is Text and not draft.sidechain:
+                if part.__class__ is Text and not draft.sidechain and "kind" not in part.extra:
                     if found := [*_references(self._request), *_code_citations(self._request)]:
                         draft.parts[place] = replace(part, citations=[*part.citations, *found])
                     return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from agent_journal.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.readers.vscode_copilot.attached import base64_of
+from agent_journal.readers.vscode_copilot.names import SIMPLE
 
 if TYPE_CHECKING:
     from agent_journal.model import MediaKind
@@ -36,9 +37,12 @@ def seen(shown: Fields, call_id: str | None, name: str) -> ToolResult | None:
     """What the editor showed of a result, where nothing else is known of it."""
     details, specific = shown.look("resultDetails"), shown.look("toolSpecificData")
     output: Output = []
-    if isinstance(details, dict) and isinstance(details.get("output"), list):
-        output = [_shown_part(item) for item in details["output"]]
-    elif (text := _said_by(specific)) is not None:
+    told = details.get("output") if isinstance(details, dict) else None
+    if isinstance(told, list):
+        output = [_shown_part(item) for item in told]
+    elif isinstance(told, dict) and (made := _made(told)) is not None:
+        output = [made]
+    elif (text := _said_by(specific) or _error(shown)) is not None:
         output = [Text(text=text)]
     if not output:
         return None
@@ -123,19 +127,36 @@ def _shown_part(item: Any) -> Text | Media | Other:
     return Media(kind=_kind(mime), mime=mime, data=item["value"])
 
 
+def _made(output: dict[str, Any]) -> Media | None:
+    """What a tool made, such as an image."""
+    mime, data = output.get("mimeType"), output.get("base64Data")
+    if not isinstance(mime, str) or not isinstance(data, str):
+        return None
+    return Media(kind=_kind(mime), mime=mime, data=data)
+
+
 def _said_by(specific: Any) -> str | None:
-    """What a terminal printed, or a sub-agent answered."""
+    """What a terminal printed, a sub-agent answered, or another program's tool gave."""
     if not isinstance(specific, dict):
         return None
     printed = specific.get("terminalCommandOutput")
-    found = printed.get("text") if isinstance(printed, dict) else specific.get("result")
+    told = specific.get("output" if specific.get("kind") == SIMPLE else "result")
+    found = printed.get("text") if isinstance(printed, dict) else told
     return found if isinstance(found, str) and found else None
 
 
+def _error(shown: Fields) -> str | None:
+    """Why a tool gave nothing."""
+    error = shown.look("resultError")
+    return error if isinstance(error, str) and error else None
+
+
 def _is_error(shown: Fields | None) -> bool | None:
-    details = None if shown is None else shown.look("resultDetails")
+    if shown is None:
+        return None
+    details = shown.look("resultDetails")
     failed = details.get("isError") if isinstance(details, dict) else None
-    return failed if isinstance(failed, bool) else None
+    return failed if isinstance(failed, bool) else True if _error(shown) else None
 
 
 def _exit_code(shown: Fields | None) -> dict[str, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Citation, Code, Text
 from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot.names import SIMPLE, TOLD
 from agent_journal.readers.vscode_copilot.rounds import thought_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,21 @@ def thought(part: Fields) -> str | None:
     return thought_of(part.look("value"))
 
 
+def told(part: Fields) -> Text | None:
+    """What the editor says itself, or the plan that it shows: its words, with what else the part has."""
+    kind, content = part.look("kind"), part.look("content")
+    if kind not in TOLD:
+        return None
+    if isinstance(content, str):
+        return Text(text=part.take("content"), extra=part.rest())
+    inner = part.nested("content") if isinstance(content, dict) and _is_worded(content) else None
+    return None if inner is None else Text(text=inner.take("value"), extra=part.rest())
+
+
+def _is_worded(content: Bag) -> bool:
+    return isinstance(content.get("value"), str)
+
+
 def is_sidechain(part: Fields) -> bool:
     """Whether a sub-agent is concerned: by the call that started it, or at first by a flag."""
     return bool(part.look("subAgentInvocationId")) or part.look("fromSubAgent") is True
@@ -129,6 +145,8 @@ def input_shown(part: Fields) -> Any:
     if isinstance(specific, dict):
         if "rawInput" in specific:
             return specific["rawInput"]
+        if specific.get("kind") == SIMPLE:
+            return specific.get("input")
         names = ("commandLine", "command", "cwd", "todoList", "prompt", "description", "agentName")
         if said := {name: specific[name] for name in names if name in specific}:
             return said
