@@ -983,6 +983,44 @@ def test_models(tmp_path: Path, fields: dict[str, Any], model: str | None) -> No
 
 
 @pytest.mark.parametrize(
+    ("parts", "fields"),
+    [
+        ([{"kind": "autoModeResolution", "resolved": {"id": "copilot/gpt-5-mini", "name": "GPT"}}], {}),
+        ([], {"modelTotals": [{"model": "gpt-5-mini", "inputTokens": 1, "outputTokens": 1}]}),
+    ],
+)
+def test_a_model_that_was_chosen_for_the_person(
+    tmp_path: Path, parts: list[Any], fields: dict[str, Any]
+) -> None:
+    message = answer(tmp_path, *parts, {"value": "A."}, modelId="copilot/auto", **fields)
+
+    assert message.model == "gpt-5-mini"
+
+
+def test_tokens_of_all_rounds(tmp_path: Path) -> None:
+    totals = [
+        {"model": "gpt-5", "inputTokens": 100, "cachedTokens": 60, "outputTokens": 7},
+        {"model": "gpt-5-mini", "inputTokens": 10, "cachedTokens": 0, "outputTokens": 3},
+    ]
+    result = rounds(called(("x", "a")), called(text="C"))
+    asked = request(result=result, promptTokens=9, completionTokens=10, modelTotals=totals)
+    conversation, notes = session(tmp_path, asked)
+    (usage,) = tree.usages(conversation.timeline)
+
+    assert (usage.input, usage.cache_read, usage.output) == (50, 60, 10)
+    assert usage.extra["modelTotals"] == totals
+    assert not noted(notes, Kind.PARTIAL_USAGE)
+
+
+@pytest.mark.parametrize("totals", [[], [{"model": "m"}], ["m"], {"inputTokens": 1}])
+def test_totals_that_are_none(tmp_path: Path, totals: Any) -> None:
+    found = answer(tmp_path, {"value": "A."}, promptTokens=9, completionTokens=2, modelTotals=totals).usage
+
+    assert found is not None
+    assert (found.input, found.output, found.cache_read) == (9, 2, None)
+
+
+@pytest.mark.parametrize(
     ("fields", "usage"),
     [
         ({"result": {"metadata": {"promptTokens": 9, "outputTokens": 2}}}, (9, 2)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal import ids, times
-from agent_journal.fields import Fields
+from agent_journal.fields import Fields, objects
 from agent_journal.model import Citation, Feedback, Message, Summary, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.vscode_copilot import places, rounds, tokens
@@ -45,6 +45,7 @@ class Response:
         self.at = self._answered_at()
         self.messages: list[Message] = []
         self._ids_of_rounds: dict[int | None, str] = {}
+        self._is_summed = tokens.totals(request) is not None
         self._usage = tokens.usage(request, self._result, self._metadata)
         self._read()
 
@@ -66,6 +67,8 @@ class Response:
     def uncounted_prompts(self) -> int:
         """How many prompts were sent whose size is not told: only that of the last round is."""
         is_counted = self._usage is not None and self._usage.input is not None
+        if self._is_summed:
+            return 0
         return max(len(self._rounds) - 1, 0) if is_counted else 0
 
     @property
@@ -202,7 +205,17 @@ def _model(request: Fields, metadata: Fields | None) -> str | None:
     if not isinstance(asked, str):
         return None
     model = asked.removeprefix(_VENDOR)
-    return model if model and model != _NO_MODEL else None
+    return model if model and model != _NO_MODEL else _chosen(request)
+
+
+def _chosen(request: Fields) -> str | None:
+    """The model that the vendor chose, as the answer shows it, else as its tokens are counted."""
+    parts = objects(request.look("response"))
+    resolved = [part.get("resolved") for part in parts if part.get("kind") == "autoModeResolution"]
+    named = [model.get("id") for model in objects(resolved)]
+    counted = [total.get("model") for total in objects(request.look("modelTotals"))]
+    found = next((name for name in (*named, *counted) if isinstance(name, str) and name), None)
+    return None if found is None else found.removeprefix(_VENDOR)
 
 
 def _extension_version(request: Fields) -> str | None:
