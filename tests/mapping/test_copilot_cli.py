@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from agent_journal import readers, tree
-from agent_journal.model import Conversation, Event, Message, Reasoning, Summary, Text, ToolCall, ToolResult
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Media,
+    Message,
+    Reasoning,
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
@@ -415,6 +425,69 @@ def test_exit_codes(tmp_path: Path, result: dict[str, Any], code: int | None) ->
     ((part,),) = [message.parts for message in messages(conversation)]
     assert isinstance(part, ToolResult)
     assert part.extra == ({} if code is None else {"exit_code": code})
+
+
+PICTURE = "iVBORw0KGgo="
+ASSET = {"assetId": "sha256:1", "data": PICTURE, "mimeType": "image/png", "byteLength": 8, "type": "image"}
+
+
+def test_pictures_that_are_told_in_events_of_their_own(tmp_path: Path) -> None:
+    named = {"assetId": "sha256:1", "byteLength": 8, "mimeType": "image/png"}
+    gone = {"byteLength": 9, "mimeType": "image/png", "omittedReason": "too_large", "type": "image"}
+    conversation, notes = session(
+        tmp_path,
+        ("session.binary_asset", dict(ASSET)),
+        (
+            "user.message",
+            {
+                "content": "Look.",
+                "attachments": [
+                    {"type": "blob", **named},
+                    {"type": "file", "path": "/a.png", "displayName": "a.png", **named},
+                    {"type": "blob", "assetId": "sha256:2", "mimeType": "image/png"},
+                ],
+            },
+        ),
+        ("assistant.message", {"messageId": "m", "content": "", "toolRequests": [request("t")]}),
+        (
+            "tool.execution_complete",
+            {
+                "toolCallId": "t",
+                "success": True,
+                "result": {"content": "Seen.", "binaryResultsForLlm": [{"type": "image", **named}, gone]},
+            },
+        ),
+    )
+    asked, _, answered = messages(conversation)
+    left = {"byteLength": 8, "assetId": "sha256:1"}
+    picture = Media(kind="image", mime="image/png", data=PICTURE, extra=left)
+
+    assert asked.parts == [
+        Text(text="Look."),
+        picture,
+        Media(kind="image", mime="image/png", ref="/a.png", name="a.png", data=PICTURE, extra=left),
+        Media(kind="image", mime="image/png", ref="sha256:2"),
+    ]
+    (result,) = answered.parts
+    assert isinstance(result, ToolResult)
+    assert result.output == [Text(text="Seen."), picture]
+    assert answered.extra["result"] == {"binaryResultsForLlm": [gone]}
+    asset = conversation.timeline[1]
+    assert isinstance(asset, Event)
+    assert "data" not in asset.data
+    assert not notes.kept
+
+
+def test_a_picture_that_nothing_shows_stays_where_it_is(tmp_path: Path) -> None:
+    conversation, _ = session(
+        tmp_path, ("session.binary_asset", dict(ASSET)), ("session.binary_asset", {**ASSET, "data": "AAAA"})
+    )
+
+    assert [entry.data.get("data") for entry in conversation.timeline if isinstance(entry, Event)] == [
+        None,
+        PICTURE,
+        "AAAA",
+    ]
 
 
 def test_why_a_tool_failed(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Other, Reasoning, Text, ToolCall, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers._copilot_events import results
-from agent_journal.readers._copilot_events.attached import attachment
+from agent_journal.readers._copilot_events.attached import Assets, attachment
 from agent_journal.readers._copilot_events.names import KNOWN_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Events:
         self.model: str | None = None
         self.calls: dict[str, str | None] = {}
         self.open_results: list[tuple[str | None, int | str]] = []
+        self.assets = Assets()
         self._note = note
         self._without_id: Counter[str] = Counter()
         self._unknown_types: set[str | None] = set()
@@ -107,6 +108,7 @@ class Events:
             "session.resume": self._learn_model,
             "session.model_change": self._learn_model,
             "session.auto_mode_resolved": self._learn_model,
+            "session.binary_asset": self.assets.learn,
         }
 
     def usual(self, event: Usual, where: int | str) -> Entry | None:
@@ -175,7 +177,7 @@ class Events:
         body = line.body
         source = body.look("source")
         parts = _text(body)
-        parts += [attachment(raw, line.body) for raw in body.items("attachments") or ()]
+        parts += [attachment(raw, line.body, self.assets) for raw in body.items("attachments") or ()]
         hidden = isinstance(source, str) and source.startswith(_SYNTHETIC)
         return self._said(line, "user", parts, hidden=hidden)
 
@@ -245,7 +247,7 @@ class Events:
         if call_id not in self.calls:
             self.open_results.append((call_id, line.where))
         sidechain = line.is_sidechain
-        result = results.result(line.body, call_id, self.calls.get(call_id or ""))
+        result = results.result(line.body, call_id, self.calls.get(call_id or ""), self.assets)
         return Message(
             id=line.id,
             made_id=line.made_id,

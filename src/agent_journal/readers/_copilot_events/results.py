@@ -11,13 +11,14 @@ from agent_journal.readers._copilot_events.attached import inline
 
 if TYPE_CHECKING:
     from agent_journal.model import Media
+    from agent_journal.readers._copilot_events.attached import Assets
 
 # How shells end their output; `contents` states it in newer versions.
 _EXITED = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z", re.ASCII)
 _TAIL = 60
 
 
-def result(body: Fields, call_id: str | None, name: str | None) -> ToolResult:
+def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) -> ToolResult:
     """The result that a finished execution states; what it says beyond that stays in `body`."""
     success = body.flag("success")
     raw = body.look("result")
@@ -29,7 +30,9 @@ def result(body: Fields, call_id: str | None, name: str | None) -> ToolResult:
         inner = body.nested("result")
         output = None if inner is None else inner.text("content")
         if inner is not None and inner.has("contents"):
-            media, code = _media(inner), _exit_code(inner)
+            media, code = _media(inner, assets), _exit_code(inner)
+        if inner is not None and not media and inner.has("binaryResultsForLlm"):
+            media = _given(inner, assets)
     if not output:
         output = _error(body) or output
     if code is None and output and (exited := _EXITED.search(output, max(len(output) - _TAIL, 0))):
@@ -56,13 +59,27 @@ def _blocks(inner: Fields) -> list[Any]:
     return contents if contents.__class__ is list else []
 
 
-def _media(inner: Fields) -> list[Media]:
+def _media(inner: Fields, assets: Assets) -> list[Media]:
     """Pictures and sounds among the contents; the others say again what the text says, and stay."""
     blocks = _blocks(inner)
     found = [block for block in blocks if _is_media(block)]
     if found:
         inner.keep("contents", [block for block in blocks if not _is_media(block)])
-    return [_without_type(block, inner) for block in found]
+    return [_without_type(block, inner, assets) for block in found]
+
+
+def _given(inner: Fields, assets: Assets) -> list[Media]:
+    """What the model was given besides text: inside, or in an event of its own; what was left out stays."""
+    raw = inner.look("binaryResultsForLlm")
+    blocks: list[Any] = raw if raw.__class__ is list else []
+    found = [block for block in blocks if _is_given(block)]
+    if found:
+        inner.keep("binaryResultsForLlm", [block for block in blocks if not _is_given(block)])
+    return [_without_type(block, inner, assets) for block in found]
+
+
+def _is_given(block: Any) -> bool:
+    return isinstance(block, dict) and any(isinstance(block.get(name), str) for name in ("data", "assetId"))
 
 
 def _is_media(block: Any) -> bool:
@@ -73,10 +90,10 @@ def _is_media(block: Any) -> bool:
     )
 
 
-def _without_type(block: dict[str, Any], inner: Fields) -> Media:
+def _without_type(block: dict[str, Any], inner: Fields, assets: Assets) -> Media:
     fields = Fields(block, inner.note, inner.where)
     fields.drop("type")
-    return inline(fields)
+    return inline(fields, assets)
 
 
 def _exit_code(inner: Fields) -> int | None:

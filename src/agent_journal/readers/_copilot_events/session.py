@@ -78,6 +78,7 @@ class Session:
 
     def conversation(self, name: str) -> Conversation:
         """What all events together are."""
+        self._events.assets.give_back()
         entries = self._chain.settled()
         facts = Facts(entries)
         if facts.has("assistant.reasoning"):
