@@ -10,8 +10,10 @@ import pytest
 
 from agent_journal import readers, tree
 from agent_journal.model import (
+    Citation,
     Conversation,
     Event,
+    Link,
     Media,
     Message,
     Reasoning,
@@ -306,6 +308,68 @@ def test_an_agents_id_makes_a_side_chain(tmp_path: Path) -> None:
     assert message.extra == {"agentId": "a1"}
     assert isinstance(started, Event)
     assert started.data == {"toolCallId": "t", "agentId": "a1"}
+
+
+def test_what_an_answer_refers_to(tmp_path: Path) -> None:
+    source = {"id": "s1", "provider": "web", "title": "Tea", "url": "https://example.org/tea"}
+    spans = [
+        {"startIndex": 0, "endIndex": 3, "references": [{"sourceId": "s1", "citedText": "80 degrees"}]},
+        {"startIndex": 4, "endIndex": 6, "references": [{"sourceId": "s2"}]},
+    ]
+    cited = {"sources": [source], "spans": spans}
+    conversation, _ = session(
+        tmp_path, ("assistant.message", {"messageId": "m", "content": "Hot tea.", "citations": cited})
+    )
+
+    (message,) = messages(conversation)
+    assert message.parts == [
+        Text(
+            text="Hot tea.",
+            citations=[
+                Citation(title="Tea", url="https://example.org/tea", text="80 degrees", start=0, end=3),
+                Citation(start=4, end=6),
+            ],
+        )
+    ]
+    assert message.extra["citations"] == cited
+
+
+@pytest.mark.parametrize("cited", [None, [], {"spans": 1}, {"spans": [1]}, {"spans": [{"references": [1]}]}])
+def test_references_that_are_none(tmp_path: Path, cited: Any) -> None:
+    conversation, _ = session(
+        tmp_path, ("assistant.message", {"messageId": "m", "content": "Hot.", "citations": cited})
+    )
+
+    assert messages(conversation)[0].parts == [Text(text="Hot.")]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"source": "skill-pdf"},
+        {"source": "agent-1"},
+        {"source": "system"},
+        {"isAutopilotContinuation": True},
+    ],
+)
+def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path, facts: dict[str, Any]) -> None:
+    conversation, _ = session(
+        tmp_path, ("user.message", {"content": "Go on.", **facts}), ("user.message", {"content": "Tea?"})
+    )
+
+    assert [message.hidden for message in messages(conversation)] == [True, False]
+
+
+def test_a_session_that_goes_on_with_another(tmp_path: Path) -> None:
+    conversation, _ = read(
+        save_lines(
+            tmp_path,
+            "events.jsonl",
+            [{**chained()[0], "data": {**START, "detachedFromSpawningParentSessionId": "p1"}}],
+        )
+    )
+
+    assert conversation.link == Link(conversation_id="p1", relation="continues")
 
 
 def test_thinking(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Other, Reasoning, Text, ToolCall, Usage
+from agent_journal.fields import Fields, counted, objects
+from agent_journal.model import Citation, Event, Message, Other, Reasoning, Text, ToolCall, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers._copilot_events import results
 from agent_journal.readers._copilot_events.attached import Assets, attachment
@@ -27,8 +28,9 @@ Entry: TypeAlias = Message | Event
 
 # What the person chose is not yet a model; `session.auto_mode_resolved` names it.
 _NO_MODEL = "auto"
-# Who sent a prompt in the person's name: a skill that was loaded.
-_SYNTHETIC = "skill-"
+# Who sent a prompt in the person's name: a skill that was loaded, another agent, the app.
+_SYNTHETIC = ("skill-", "agent-")
+_THE_APP = "system"
 
 
 class Usual(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
@@ -178,7 +180,8 @@ class Events:
         source = body.look("source")
         parts = _text(body)
         parts += [attachment(raw, line.body, self.assets) for raw in body.items("attachments") or ()]
-        hidden = isinstance(source, str) and source.startswith(_SYNTHETIC)
+        is_sent = isinstance(source, str) and (source.startswith(_SYNTHETIC) or source == _THE_APP)
+        hidden = is_sent or body.look("isAutopilotContinuation") is True
         return self._said(line, "user", parts, hidden=hidden)
 
     def _instruction(self, line: Line) -> Message:
@@ -203,7 +206,7 @@ class Events:
     def _answer(self, line: Line) -> Message:
         body = line.body
         sidechain = line.is_sidechain
-        parts = [*_reasoning(body), *_text(body)]
+        parts = [*_reasoning(body), *_cited(_text(body), body.look("citations"))]
         parts += [self._call(raw, body) for raw in body.items("toolRequests") or ()]
         # A model's answer is split where it went on thinking; all pieces name the call of the API.
         response = body.text("apiCallId") or body.text("messageId")
@@ -268,6 +271,26 @@ class Events:
 def _text(body: Fields) -> list[Part]:
     content = body.text("content")
     return [Text(text=content)] if content else []
+
+
+def _cited(said: list[Part], citations: Any) -> list[Part]:
+    """A text with what it refers to; the sources stay, with what else is known of them."""
+    if not said or citations.__class__ is not dict:
+        return said
+    sources = {text_in(source, "id"): source for source in objects(citations.get("sources"))}
+    found = [
+        Citation(
+            title=text_in(source, "title"),
+            url=text_in(source, "url") or text_in(source, "path"),
+            text=text_in(reference, "citedText"),
+            start=counted(span.get("startIndex")),
+            end=counted(span.get("endIndex")),
+        )
+        for span in objects(citations.get("spans"))
+        for reference in objects(span.get("references"))
+        for source in (sources.get(text_in(reference, "sourceId")),)
+    ]
+    return [replace(part, citations=found) if isinstance(part, Text) else part for part in said]
 
 
 def _reasoning(body: Fields) -> list[Part]:

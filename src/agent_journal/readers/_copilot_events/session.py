@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import words
-from agent_journal.model import Conversation, Event, Message, Reasoning, Summary
+from agent_journal.model import Conversation, Event, Link, Message, Reasoning, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers._copilot_events import history, spent, workspace
 from agent_journal.readers._copilot_events.chain import Chain
@@ -103,6 +103,7 @@ class Session:
             git_branch=facts.place("branch") or words(known.get("branch")),
             git_commit=facts.place("headCommit"),
             head_id=self._head(entries),
+            link=_link(facts),
             timeline=entries,
             summaries=[
                 *(_summaries(entries) if facts.has(*_SUMMARIES) else ()),
@@ -188,6 +189,12 @@ class Facts:
             if message and data.get("infoType") == "folder_trust" and (found := _TRUSTED.search(message)):
                 return found[1]
         return None
+
+
+def _link(facts: Facts) -> Link | None:
+    """The session that this one goes on with, without the person."""
+    parent = facts.said("session.start", "detachedFromSpawningParentSessionId")
+    return None if parent is None else Link(conversation_id=parent, relation="continues")
 
 
 def _first_text(bags: Iterable[Any], key: str) -> str | None:
