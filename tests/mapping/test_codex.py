@@ -241,6 +241,36 @@ def test_an_answer_that_is_shown_without_its_markup_is_told_once(
     assert answer.parts == [Text(text=text) for text in texts]
 
 
+def test_items_that_only_the_second_track_has_are_messages(tmp_path: Path) -> None:
+    asked = {"type": "UserMessage", "id": "i1", "content": [{"type": "text", "text": "Tea?"}]}
+    said_too = {"type": "AgentMessage", "id": "i2", "content": [{"type": "Text", "text": "Green."}]}
+    alone = {"type": "AgentMessage", "id": "i3", "content": [{"type": "Text", "text": "Done."}]}
+    plan = {"type": "Plan", "id": "i4", "text": "Boil."}
+    prompt, answer, note = messages(
+        tmp_path,
+        event(type="item_completed", item=asked),
+        event(type="item_completed", item=said_too),
+        said("assistant", "Green."),
+        event(type="item_completed", item={**alone, "delivery": "async"}),
+        event(type="item_completed", item=plan),
+        event(type="item_completed", item={"type": ["AgentMessage"]}),
+    )
+
+    assert (prompt.role, prompt.parts) == ("user", [Text(text="Tea?")])
+    assert answer.parts == [Text(text="Green.")]
+    assert (note.role, note.parts, note.model) == ("assistant", [Text(text="Done.")], "gpt-5.2-codex")
+    left = {"type": "AgentMessage", "id": "i3", "delivery": "async"}
+    assert note.extra["payload"] == {"type": "item_completed", "item": left}
+
+
+def test_why_a_turn_failed(tmp_path: Path) -> None:
+    error = {"message": "You have hit your limit.", "codex_error_info": "usage_limit_exceeded"}
+    (told,) = messages(tmp_path, event(type="task_complete", last_agent_message=None, error=error))
+
+    assert (told.role, told.hidden, told.parts) == ("system", False, [Text(text="You have hit your limit.")])
+    assert told.extra["payload"]["error"] == {"codex_error_info": "usage_limit_exceeded"}
+
+
 def test_a_prompt_in_pieces_is_told_once(tmp_path: Path) -> None:
     content = [
         {"type": "input_text", "text": "<image name=[Image #1]>"},

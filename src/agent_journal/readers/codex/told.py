@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agent_journal.fields import objects
 from agent_journal.model import Event, Message, Part, Reasoning, Role, Text
 
 # Kinds of events that show what was said: who said it, and under which name the words are.
@@ -15,6 +16,9 @@ _SHOWN: dict[str, tuple[Role, str]] = {
     "agent_reasoning_raw_content": ("assistant", "text"),
 }
 _THOUGHTS = ("agent_reasoning", "agent_reasoning_raw_content")
+# Since 2026 whole items are shown, and the end of a turn tells why it failed.
+_ITEM, _ENDS = "item_completed", ("task_complete", "turn_complete")
+_SPEAKERS: dict[str, Role] = {"UserMessage": "user", "AgentMessage": "assistant"}
 # What the app takes out of an answer before it shows it: which memories it goes back to, and a plan, which is
 # shown by itself. What is not closed goes to the end.
 _NOT_SHOWN = re.compile(
@@ -35,8 +39,8 @@ class Told:
 
     def shown(self, name: str, payload: dict[str, Any], place: int, model: str | None) -> None:
         """Remember that the event at this place of the timeline shows words."""
-        if name in _SHOWN:
-            words = payload.get(_SHOWN[name][1])
+        if name in _SHOWN or name == _ITEM or name in _ENDS:
+            words = _words(name, payload)[1]
             if words.__class__ is str and words.strip():
                 self._shown.append((place, name, model, words))
 
@@ -78,10 +82,39 @@ def _shown(words: str) -> str:
     return words.strip()
 
 
+def _words(name: str, payload: dict[str, Any]) -> tuple[Role, Any, dict[str, Any]]:
+    """Who is shown to say what, and the payload without it."""
+    if name in _SHOWN:
+        role, key = _SHOWN[name]
+        return role, payload.get(key), _without(payload, key)
+    key = "item" if name == _ITEM else "error"
+    inside = payload.get(key)
+    if inside.__class__ is not dict:
+        return "system", None, payload
+    if name == _ITEM:
+        kind, content = inside.get("type"), inside.get("content")
+        speaker = _SPEAKERS.get(kind) if kind.__class__ is str else None
+        if speaker is None:
+            return "system", None, payload
+        texts = [each["text"] for each in objects(content) if each.get("text").__class__ is str]
+        is_all = content.__class__ is list and all(map(_is_plain, content))
+        return speaker, "".join(texts), {**payload, key: _without(inside, "content") if is_all else inside}
+    return "system", inside.get("message"), {**payload, key: _without(inside, "message")}
+
+
+def _is_plain(piece: Any) -> bool:
+    """Whether a piece of content is its words and nothing else; marks in them may be an empty list."""
+    is_text = piece.__class__ is dict and piece.keys() <= {"type", "text", "text_elements"}
+    return is_text and not piece.get("text_elements")
+
+
+def _without(bag: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in bag.items() if name != key}
+
+
 def _as_message(event: Event, name: str, model: str | None, words: str) -> Message:
-    role, key = _SHOWN[name]
+    role, _, payload = _words(name, event.data["payload"])
     part: Part = Reasoning(text=words) if name in _THOUGHTS else Text(text=words)
-    payload = {field: value for field, value in event.data["payload"].items() if field != key}
     return Message(
         id=event.id,
         made_id=True,
