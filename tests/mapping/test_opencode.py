@@ -455,6 +455,21 @@ def test_newer_texts(tmp_path: Path, kind: str, role: str, hidden: bool) -> None
     assert (entry.role, entry.hidden, entry.parts, entry.at) == (role, hidden, [Text(text="Hi.")], AT)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "thought"),
+    [
+        ({"anthropic": {"signature": "c2ln"}}, Reasoning(text="Hm.", signature="c2ln")),
+        ({"openai": {"reasoningEncryptedContent": "gAA"}}, Reasoning(text="Hm.", encrypted="gAA")),
+    ],
+)
+def test_newer_thoughts(tmp_path: Path, metadata: dict[str, Any], thought: Reasoning) -> None:
+    content = [{"type": "reasoning", "text": "Hm.", "providerMetadata": metadata}]
+    entry = newer(tmp_path, "assistant", content=content)
+
+    assert isinstance(entry, Message)
+    assert entry.parts == [thought]
+
+
 def test_newer_answers(tmp_path: Path) -> None:
     state = {"status": "completed", "input": {"a": 1}, "content": [{"type": "text", "text": "out"}]}
     entry = newer(

@@ -22,7 +22,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind
 from agent_journal.readers.opencode.message import ending, failure
 from agent_journal.readers.opencode.names import kind_of
-from agent_journal.readers.opencode.parts import media
+from agent_journal.readers.opencode.parts import media, sealed
 from agent_journal.readers.opencode.usage import usage
 
 if TYPE_CHECKING:
@@ -132,8 +132,10 @@ def _content(raw: Any, fields: Fields, message: str, spawned: Spawned) -> list[P
     if inner is not None and kind in ("text", "reasoning") and inner.look("text").__class__ is str:
         inner.drop("type")
         text = inner.take("text")
-        extra = inner.rest()
-        return [Text(text=text, extra=extra) if kind == "text" else Reasoning(text=text or None, extra=extra)]
+        if kind == "text":
+            return [Text(text=text, extra=inner.rest())]
+        encrypted, signature = sealed(inner, "providerMetadata")
+        return [Reasoning(text=text or None, encrypted=encrypted, signature=signature, extra=inner.rest())]
     if inner is not None and kind == "tool" and inner.look("state").__class__ is dict:
         inner.drop("type")
         return _tool(inner, message, spawned)

@@ -97,17 +97,17 @@ def _reasoning(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG0
         return None
     fields.drop("type")
     text = fields.take("text")
-    encrypted, signature = _sealed(fields)
+    encrypted, signature = sealed(fields, "metadata")
     return [Reasoning(text=text or None, encrypted=encrypted, signature=signature, extra=fields.rest())]
 
 
-def _sealed(fields: Fields) -> tuple[str | None, str | None]:
+def sealed(fields: Fields, name: str) -> tuple[str | None, str | None]:
     """What a provider keeps of a thought, moved out of the metadata that the app passes back to it."""
-    metadata = fields.nested("metadata") if fields.look("metadata").__class__ is dict else None
+    metadata = fields.nested(name) if fields.look(name).__class__ is dict else None
     providers = [] if metadata is None else [*metadata.rest()]
     encrypted = signature = None
-    for name in providers:
-        inside = metadata.nested(name) if metadata and metadata.look(name).__class__ is dict else None
+    for provider in providers:
+        inside = metadata.nested(provider) if metadata and metadata.look(provider).__class__ is dict else None
         if inside is not None:
             encrypted = encrypted or _text_in(inside, _ENCRYPTED)
             signature = signature or _text_in(inside, _SIGNATURE)
