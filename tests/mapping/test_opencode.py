@@ -55,6 +55,8 @@ CREATE TABLE message (id text, session_id text, time_created integer, data text)
 CREATE TABLE part (id text, message_id text, session_id text, data text);
 CREATE TABLE session_message (id text, session_id text, type text, seq integer, time_created integer,
   data text);
+CREATE TABLE session_input (id text, session_id text, prompt text, delivery text, admitted_seq integer,
+  promoted_seq integer, time_created integer);
 CREATE TABLE todo (session_id text, content text, status text, position integer);
 """
 
@@ -453,6 +455,28 @@ def test_newer_texts(tmp_path: Path, kind: str, role: str, hidden: bool) -> None
 
     assert isinstance(entry, Message)
     assert (entry.role, entry.hidden, entry.parts, entry.at) == (role, hidden, [Text(text="Hi.")], AT)
+
+
+def test_prompts_that_wait_are_told(tmp_path: Path) -> None:
+    def waiting(identity: str, seq: int, promoted: int | None, prompt: Any) -> dict[str, Any]:
+        row = {"id": identity, "session_id": SESSION, "prompt": prompt, "delivery": "queue"}
+        return {**row, "admitted_seq": seq, "promoted_seq": promoted, "time_created": NOW + seq}
+
+    rows = {
+        "session": [session_row()],
+        "session_message": [newer_row("user", text="Hi.")],
+        "session_input": [
+            waiting("msg_1", 0, 1, {"text": "Hi."}),
+            waiting("msg_9", 3, None, {"text": "And milk?"}),
+            waiting("msg_8", 2, None, {"text": "Which tea?"}),
+            waiting("msg_7", 4, None, "no prompt"),
+        ],
+    }
+    read = read_one(made(tmp_path / "opencode.db", **rows))
+
+    said = [(message.id, message.role, tree.plain_text(message)) for message in tree.messages(read)]
+    assert said == [("msg_1", "user", "Hi."), ("msg_8", "user", "Which tea?"), ("msg_9", "user", "And milk?")]
+    assert read.timeline[-1].extra == {"delivery": "queue"}  # type: ignore[union-attr] # a message
 
 
 @pytest.mark.parametrize(

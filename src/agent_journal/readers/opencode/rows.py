@@ -31,7 +31,9 @@ _JSON = (
     "sandboxes",
     "commands",
 )
-_OLDER, _PARTS, _NEWER = "message", "part", "session_message"
+_OLDER, _PARTS, _NEWER, _WAITING = "message", "part", "session_message", "session_input"
+# Early versions had others.
+_OF_PROMPTS = {"id", "session_id", "prompt", "delivery", "admitted_seq", "promoted_seq", "time_created"}
 
 
 def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
@@ -154,7 +156,23 @@ class Store:
             if record is not None:
                 record = {"id": name, "type": kind, "time": {"created": created}} | record
                 found.append((record, f"message {name}"))
-        return found
+        known = {record["id"] for record, _ in found}
+        return found + [each for each in self._waiting(session) if each[0]["id"] not in known]
+
+    def _waiting(self, session: str) -> Iterator[tuple[dict[str, Any], str]]:
+        """Prompts that wait until the model is free; they become messages of the same id."""
+        if _WAITING not in self._tables or not set(self._database.columns(_WAITING)) >= _OF_PROMPTS:
+            return
+        query = (
+            "SELECT id, delivery, time_created, CAST(prompt AS BLOB) FROM session_input"
+            " WHERE session_id = ? AND promoted_seq IS NULL ORDER BY admitted_seq, id"
+        )
+        for *columns, data in self._database.rows(query, session):
+            name, delivery, created = map(_plain, columns)
+            prompt = self._decoded(data, f"prompt {name}")
+            if prompt is not None:
+                record = {"id": name, "type": "user", "time": {"created": created}, "delivery": delivery}
+                yield prompt | record, f"prompt {name}"
 
     def _older(self, session: str) -> list[Record]:
         parts: dict[str, list[Any]] = {}
