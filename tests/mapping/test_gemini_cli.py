@@ -356,6 +356,29 @@ def test_a_call_of_the_models_history_is_not_told_twice(tmp_path: Path) -> None:
     assert message.native == content
 
 
+@pytest.mark.parametrize(
+    ("thought", "again"),
+    [
+        ({"subject": "Heat", "description": "Sixty."}, "**Heat** Sixty."),
+        ({"subject": "", "description": "Sixty."}, "Sixty."),
+        ({"description": "Sixty."}, "Sixty."),
+    ],
+)
+def test_a_thought_of_a_resumed_session_is_told_once(
+    tmp_path: Path, thought: dict[str, Any], again: str
+) -> None:
+    content = [
+        {"text": again, "thought": True},
+        {"text": "Else.", "thought": True},
+        {"text": "Sixty degrees."},
+    ]
+    message = only_message(tmp_path, answer(content=content, thoughts=[thought]))
+
+    texts = [part.text for part in message.parts if isinstance(part, Reasoning | Text)]
+    assert texts == ["Sixty.", "Else.", "Sixty degrees."]
+    assert message.native == content
+
+
 def test_what_a_tool_gave_is_told_once(tmp_path: Path) -> None:
     read = session(
         tmp_path,

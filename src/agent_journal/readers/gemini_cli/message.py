@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
@@ -48,6 +48,8 @@ def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) ->
     thoughts = _thoughts(fields)
     calls = _calls(fields)
     said = google.parts(content, note, where, kind_of)
+    if thoughts:
+        said = _without_thoughts(said, thoughts)
     if calls:
         said, calls = _told_once(said, calls)
     at, model = fields.moment("timestamp"), fields.text("model")
@@ -105,6 +107,21 @@ def _thought(raw: Any, fields: Fields) -> Part:
         return Other(data=raw, name="thought")
     thought = Fields(raw, fields.note, fields.where)
     return Reasoning(text=thought.text("description"), extra=thought.rest())
+
+
+def _without_thoughts(said: list[Part], thoughts: list[Part]) -> list[Part]:
+    """Content without the thoughts that the app wrote into it when the session was resumed."""
+    again: set[str | None] = set()
+    for thought in thoughts:
+        if isinstance(thought, Reasoning) and thought.text:
+            subject = thought.extra.get("subject")
+            again.add(f"**{subject}** {thought.text}" if subject else thought.text)
+    return [part for part in said if not (_is_bare(part) and part.text in again)]
+
+
+def _is_bare(part: Part) -> TypeGuard[Reasoning]:
+    """Whether a part is a thought and nothing else; what came from the model has a signature."""
+    return isinstance(part, Reasoning) and not part.signature and not part.extra
 
 
 def _calls(fields: Fields) -> list[Part]:
