@@ -39,6 +39,7 @@ from agent_journal.readers.roo_code import markup, shown, spent
 from agent_journal.readers.roo_code.history import History
 from agent_journal.readers.roo_code.usual import Usual
 from agent_journal.source import open_source
+from agent_journal.transforms import without
 from tests import unified_schema
 from tests.cases import Case, all_cases, as_json, input_files, leaves, outcome
 from tests.inline import converted, save_document
@@ -451,6 +452,79 @@ def test_feedback_that_was_never_sent_is_told(tmp_path: Path) -> None:
 
     assert messages(conversation)[-1].parts == [Text(text="Softer!")]
     assert messages(conversation)[-1].role == "user"
+
+
+def call(name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "c1", "name": name, "input": given}
+
+
+def result(content: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": "c1", "content": content}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "left"),
+    [
+        (call("attempt_completion", result="Boiled.", command="ls"), "Boiled.", {"command": "ls"}),
+        (call("ask_followup_question", question="Soft?", follow_up=[]), "Soft?", {"follow_up": []}),
+        (call("plan_mode_respond", response="Boil it."), "Boil it.", {}),
+        (call("submit_and_exit", summary="Boiled.", verified=True), "Boiled.", {"verified": True}),
+        (
+            text("<attempt_completion>\n<result>\nBoiled.\n</result>\n</attempt_completion>"),
+            "Boiled.",
+            {},
+        ),
+    ],
+)
+def test_what_a_call_tells_the_person_was_said(
+    tmp_path: Path, asked: dict[str, Any], said: str, left: dict[str, Any]
+) -> None:
+    conversation, _ = read(task(tmp_path, [BOIL[0], answer(900, asked)]))
+    *_, boiled = messages(conversation)
+
+    told, called = boiled.parts
+    assert isinstance(told, Text)
+    assert isinstance(called, ToolCall)
+    assert (told.text, called.input) == (said, left)
+    assert boiled.native == [asked]
+    *_, left_over = messages(without(conversation, ["tools"]))
+    assert tree.plain_text(left_over) == said
+
+
+@pytest.mark.parametrize("given", [{"result": ["Boiled."]}, {"result": ""}, {}])
+def test_a_call_that_tells_nothing_stays_as_it_is(tmp_path: Path, given: dict[str, Any]) -> None:
+    *_, boiled = messages(read(task(tmp_path, [BOIL[0], answer(900, call("attempt_completion", **given))]))[0])
+
+    assert boiled.parts == [ToolCall(name="attempt_completion", call_id="c1", input=given)]
+
+
+@pytest.mark.parametrize(
+    ("content", "left"),
+    [
+        ("<user_message>\nSofter!\n</user_message>", ""),
+        ("They say:\n<feedback>\nSofter!\n</feedback>\n\nNow go on.", "They say:\nNow go on."),
+        ([text("They say:\n<answer>Softer!</answer>")], [Text(text="They say:")]),
+        ([text("<feedback>\nSofter!\n</feedback>"), text("More")], [Text(text="More")]),
+    ],
+)
+def test_a_reply_to_what_a_call_told_is_what_the_person_said(tmp_path: Path, content: Any, left: Any) -> None:
+    api = [BOIL[0], answer(900, call("attempt_completion", result="Boiled.")), user(1500, result(content))]
+    ui = [*SHOWN, say(800, "completion_result", "Boiled."), say(1400, "user_feedback", "Softer!")]
+    *_, reply = messages(read(task(tmp_path, api, ui))[0])
+
+    told, said = reply.parts
+    assert isinstance(told, ToolResult)
+    assert (told.call_id, told.output) == ("c1", left)
+    assert isinstance(said, Text)
+    assert said.text == "Softer!"
+
+
+def test_tags_in_what_another_tool_answered_are_no_reply(tmp_path: Path) -> None:
+    page = "<answer>42</answer>"
+    api = [BOIL[0], answer(900, call("read_file", path="a.xml")), user(1500, result(page))]
+    *_, read_file = messages(read(task(tmp_path, api))[0])
+
+    assert read_file.parts == [ToolResult(call_id="c1", output=page)]
 
 
 def test_turns_that_only_what_was_shown_tells(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.roo_code import markup
-from agent_journal.readers.roo_code.names import TOOL_KINDS
+from agent_journal.readers.roo_code.names import TOOL_KINDS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,6 +193,37 @@ def in_text(text: str) -> list[Part]:
         elif piece.__class__ is markup.Thought:
             found.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
     return found
+
+
+def spoken(parts: list[Part]) -> list[Part]:
+    """The parts of an answer; what a call of it tells the person is a text before it, no longer its input."""
+    found: list[Part] = []
+    for part in parts:
+        if part.__class__ is ToolCall and part.name in WORDS and part.input.__class__ is dict:
+            name = WORDS[part.name]
+            told = part.input.get(name)
+            if told.__class__ is str and told:
+                found.append(Text(text=told, extra={"tool": part.name, "parameter": name}))
+                left = {key: value for key, value in part.input.items() if key != name}
+                part = replace(part, input=left)  # noqa: PLW2901 (the call without its words)
+        found.append(part)
+    return found
+
+
+def answered(result: ToolResult) -> list[Part]:
+    """The result of a call that told the person something: what they answered is a text behind it."""
+    output: list[Any] = (
+        [Text(text=result.output)] if isinstance(result.output, str) else list(result.output)
+    )
+    for place, part in enumerate(output):
+        quoted = markup.quoted(part.text) if isinstance(part, Text) else None
+        if quoted is not None:
+            around, said, tag = quoted
+            output[place : place + 1] = [replace(part, text=around)] if around else []
+            is_text = isinstance(result.output, str)
+            left = replace(result, output=around if is_text else output)
+            return [left, Text(text=said, extra={"tag": tag})]
+    return [result]
 
 
 def words(text: str, block: Any) -> Text:

@@ -17,6 +17,7 @@ from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolR
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import markup, spent
+from agent_journal.readers.roo_code.names import WORDS
 from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class History:
                 parts = self._answer(raw, where)
                 if details := _take_details(parts):
                     parts = self._details(details, where) + parts
+            parts = contents.spoken(parts)
         else:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
@@ -178,7 +180,7 @@ class History:
         raw = contents.blocks_of(content)
         if is_answer:
             parts = self._answer(raw, where)
-            parts = self._thoughts_beside(parts, fields, where) + parts
+            parts = contents.spoken(self._thoughts_beside(parts, fields, where) + parts)
         else:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
@@ -239,7 +241,16 @@ class History:
                 text, environment = self._without_environment(text)
             if text:
                 self._add_text(parts, text, block, where)
+        if any(call.name in WORDS for call in self._calls):
+            parts = [told for part in parts for told in self._replied(part)]
         return parts, environment
+
+    def _replied(self, part: Part) -> list[Part]:
+        """A part of a prompt; of the result of a call that told the person something, also their reply."""
+        if not isinstance(part, ToolResult):
+            return [part]
+        call = next((call for call in self._calls if call.call_id == part.call_id), None)
+        return contents.answered(part) if call is not None and call.name in WORDS else [part]
 
     def _without_environment(self, text: str) -> tuple[str, str | None]:
         rest, told = markup.without_environment(text)

@@ -30,8 +30,9 @@ _WRAPPING = tuple(
     (f"<{tag}>", f"</{tag}>")
     for tag in ("task", "user_message", "feedback", "answer", "new_task", "user_feedback")
 )
-# Where a person's words stand somewhere in a text that the extension wrote.
-_WORDS = ("<task>", "<user_message>", "<feedback>", "<answer>", "<user_feedback>")
+# Where a person's words stand somewhere in a text that the extension wrote; all but the first are replies.
+_REPLIES = ("<user_message>", "<feedback>", "<answer>", "<user_feedback>")
+_WORDS = ("<task>", *_REPLIES)
 _FAILURES = (
     "The tool execution failed with the following error",
     "[ERROR]",
@@ -246,6 +247,18 @@ def unwrapped(text: str) -> Words:
                 said = inside[len(opening) : -len(closing)].removeprefix("\n").removesuffix("\n")
                 return Words(said, opening[1:-1])
     return Words(text, None)
+
+
+def quoted(text: str) -> tuple[str, str, str] | None:
+    """Of a text that quotes a person's reply: what stands around it, what they said, and in which tag."""
+    start, mark = min(((at, mark) for mark in _REPLIES if (at := text.find(mark)) >= 0), default=(0, ""))
+    closing = f"</{mark[1:]}"
+    end = text.rfind(closing) if mark else -1
+    if end < start:
+        return None
+    said = text[start + len(mark) : end].removeprefix("\n").removesuffix("\n")
+    around = (text[:start].rstrip(), text[end + len(closing) :].strip())
+    return "\n".join(filter(None, around)), said, mark[1:-1]
 
 
 def has_words(text: str) -> bool:

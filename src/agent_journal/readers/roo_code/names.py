@@ -120,6 +120,16 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "generateImage": "media",
 }
 _NEVER_XML = ("run_commands", "read_files", "editor", "search_codebase", "fetch_web_content", "spawn_agent")
+# Tools by which a model speaks to the person, and what each is given the words in.
+WORDS = {
+    "attempt_completion": "result",
+    "ask_followup_question": "question",
+    "plan_mode_respond": "response",
+    "act_mode_respond": "response",
+    # Cline's sessions.
+    "ask_question": "question",
+    "submit_and_exit": "summary",
+}
 # Tools that the model called by XML in its text; the last of these versions was of late 2025.
 XML_TOOLS = (
     *(name for name in TOOL_KINDS if name.islower() and name not in _NEVER_XML),
