@@ -519,6 +519,22 @@ def test_a_reply_to_what_a_call_told_is_what_the_person_said(tmp_path: Path, con
     assert said.text == "Softer!"
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        '{"status":"denied","feedback":"Softer!"}',
+        "The user denied this operation and provided the following feedback:\n<feedback>\nSofter!\n</feedback>",
+    ],
+)
+def test_what_the_person_says_to_a_call_is_told(tmp_path: Path, refusal: str) -> None:
+    api = [BOIL[0], answer(900, call("execute_command", command="boil")), user(1500, result(refusal))]
+    ui = [*SHOWN, ask(1000, "command", "boil"), say(1400, "user_feedback", "Softer!")]
+    *_, said, refused = messages(read(task(tmp_path, api, ui))[0])
+
+    assert (said.role, said.parts) == ("user", [Text(text="Softer!")])
+    assert refused.parts == [ToolResult(call_id="c1", output=refusal)]
+
+
 def test_tags_in_what_another_tool_answered_are_no_reply(tmp_path: Path) -> None:
     page = "<answer>42</answer>"
     api = [BOIL[0], answer(900, call("read_file", path="a.xml")), user(1500, result(page))]

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
-from agent_journal.model import Reasoning, Text, ToolResult
+from agent_journal.model import Reasoning, Text
 from agent_journal.readers.roo_code import markup
 from agent_journal.readers.roo_code.history import Said
 from agent_journal.readers.roo_code.shown import FEEDBACK, REQUEST
@@ -134,10 +134,7 @@ class Turns:
 
 
 def _texts(prompt: Entry) -> Iterator[tuple[str, bool]]:
-    """The texts of a prompt, also of results in it, and whether words in them are marked as a person's."""
+    """The texts of a prompt, and whether words in them are marked as a person's; results only quote them."""
     for part in prompt.message.parts if isinstance(prompt, Said) else ():
         if isinstance(part, Text):
             yield part.text, "tag" in part.extra or markup.has_words(part.text)
-        elif isinstance(part, ToolResult):
-            inner = [Text(text=part.output)] if isinstance(part.output, str) else part.output
-            yield from ((one.text, markup.has_words(one.text)) for one in inner if isinstance(one, Text))
