@@ -353,6 +353,60 @@ def test_a_folder_of_something_else_is_not_claimed(tmp_path: Path) -> None:
     assert version_of(tmp_path) == []
 
 
+def session(folder: Path, *said: dict[str, Any], **beside: Any) -> Path:
+    """A session of Cline's, with what lies beside its messages."""
+    place = folder / "sessions" / "s_1"
+    place.mkdir(parents=True)
+    whole = {"version": 1, "agent": "lead", "sessionId": "s_1", "messages": said}
+    save_document(place, "s_1.messages.json", whole)
+    for suffix, value in beside.items():
+        save_document(place, f"s_1.{suffix}.json", value)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('<user_input mode="act">Go on</user_input>', "Go on"),
+        ('<mode_notice>Now act.</mode_notice>\n<user_input mode="act">Go on</user_input>', "Go on"),
+        ('<user_command slash="team">Go on</user_command>', "Go on"),
+        ('<user_input mode="act">Say <b>a</b></user_input>', "Say <b>a</b>"),
+        # Nothing is taken away of what only looks alike.
+        ('<user_input mode="act">Go on', '<user_input mode="act">Go on'),
+        ("Why <user_input>x</user_input>", "Why <user_input>x</user_input>"),
+    ],
+)
+def test_the_envelope_of_what_a_person_said_is_not_theirs(tmp_path: Path, said: str, words: str) -> None:
+    conversation, _ = read(session(tmp_path, {"role": "user", "content": said, "ts": T}))
+
+    assert tree.plain_text(messages(conversation)[0]) == words
+    assert conversation.title == words
+
+
+def test_a_summary_among_the_messages_is_one(tmp_path: Path) -> None:
+    summed = {"kind": "compaction_summary", "summary": "An egg is wanted."}
+    said = {"role": "user", "content": "Context summary:\n\nAn egg is wanted.", "metadata": summed, "ts": T}
+    conversation, _ = read(session(tmp_path, said))
+
+    assert messages(conversation)[0].hidden
+    assert [summary.text for summary in conversation.summaries] == ["Context summary:\n\nAn egg is wanted."]
+
+
+@pytest.mark.parametrize(
+    "compaction",
+    [
+        [],
+        {"messages": 5, "source_message_count": "many"},
+        {"messages": [None, {"metadata": {"kind": "compaction_summary", "summary": 3, "generatedAt": []}}]},
+        {"messages": [{"metadata": {"kind": "compaction_summary"}}], "source_message_count": 99},
+    ],
+)
+def test_an_odd_compaction_ends_nothing(tmp_path: Path, compaction: Any) -> None:
+    place = session(tmp_path, {"role": "user", "content": "Boil", "ts": T}, compaction=compaction)
+
+    assert len(messages(read(place)[0])) == 1
+
+
 # Two histories.
 
 
@@ -493,7 +547,9 @@ def test_what_a_call_tells_the_person_was_said(
 
 @pytest.mark.parametrize("given", [{"result": ["Boiled."]}, {"result": ""}, {}])
 def test_a_call_that_tells_nothing_stays_as_it_is(tmp_path: Path, given: dict[str, Any]) -> None:
-    *_, boiled = messages(read(task(tmp_path, [BOIL[0], answer(900, call("attempt_completion", **given))]))[0])
+    *_, boiled = messages(
+        read(task(tmp_path, [BOIL[0], answer(900, call("attempt_completion", **given))]))[0]
+    )
 
     assert boiled.parts == [ToolCall(name="attempt_completion", call_id="c1", input=given)]
 
@@ -523,7 +579,7 @@ def test_a_reply_to_what_a_call_told_is_what_the_person_said(tmp_path: Path, con
     "refusal",
     [
         '{"status":"denied","feedback":"Softer!"}',
-        "The user denied this operation and provided the following feedback:\n<feedback>\nSofter!\n</feedback>",
+        "The user denied this operation and says:\n<feedback>\nSofter!\n</feedback>",
     ],
 )
 def test_what_the_person_says_to_a_call_is_told(tmp_path: Path, refusal: str) -> None:
@@ -969,5 +1025,6 @@ def test_every_word_of_every_text_is_told(case: Case, tmp_path: Path) -> None:
         if key not in {"type", "role", "say", "ask"}
     ]
 
-    # Of a URI of a picture the media type and the data are told; two names of what is told as a part.
-    assert set().union(*map(words, said)) - told <= {"data", "base64", "question", "screenshot"}
+    # Of a URI of a picture the media type and the data are told; two names of what is told as a part, and the
+    # head that Cline puts above a summary.
+    assert set().union(*map(words, said)) - told <= {"data", "base64", "question", "screenshot", "Context"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.fields import Fields
-from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.roo_code import markup
 from agent_journal.readers.roo_code.names import TOOL_KINDS, WORDS
@@ -136,20 +136,44 @@ def _image(fields: Fields) -> Part:
     return Media(kind="image", data=fields.take("data"), mime=fields.text("mediaType"), extra=fields.rest())
 
 
+def _generated(fields: Fields) -> Part | None:
+    """What a model drew or spoke, in Cline's sessions: as it is, or where it lies."""
+    told = fields.look("media")
+    source, kind = told.get("source"), told.get("modality")
+    if source.__class__ is not dict or kind not in _MODALITIES:
+        return None
+    left = {name: value for name, value in source.items() if name != "type"}
+    fields.drop("type")
+    fields.keep("media", {name: value for name, value in told.items() if name not in ("modality", "source")})
+    media, lies = fields.nested("media"), Fields(left, fields.note, fields.where)
+    if media is None:
+        return None
+    part = Media(
+        kind=kind,
+        mime=media.text("mediaType"),
+        name=media.text("name"),
+        size=media.whole("sizeBytes"),
+        data=lies.text("data"),
+        ref=lies.text("url") or lies.text("artifactId"),
+    )
+    if rest := lies.rest():
+        media.keep("source", rest)
+    return replace(part, extra=fields.rest())
+
+
 def _results(fields: Fields) -> Part | None:
     """A result in the form of Cline's sessions: a list of what was asked for and what was found."""
     found = fields.look("content")
     if not found or not all(_is_found(one) for one in found):
         return None
     fields.drop("type", "content")
-    output: list[Any] = [
-        Text(text=one["result"], extra={name: value for name, value in one.items() if name != "result"})
-        for one in found
-    ]
+    is_error = fields.flag("is_error")
+    if is_error is None and all(one.get("success") is False for one in found):
+        is_error = True
     return ToolResult(
         call_id=fields.text("tool_use_id"),
-        output=output,
-        is_error=fields.flag("is_error"),
+        output=[part for one in found for part in _found(one, fields)],
+        is_error=is_error,
         name=fields.text("name"),
         native=found,
         extra=fields.rest(),
@@ -157,9 +181,55 @@ def _results(fields: Fields) -> Part | None:
 
 
 def _is_found(one: Any) -> bool:
-    return one.__class__ is dict and "type" not in one and one.get("result").__class__ is str
+    return one.__class__ is dict and "type" not in one and one.get("result").__class__ in (str, list)
 
 
+def _found(one: dict[str, Any], fields: Fields) -> list[Any]:
+    """What was found, and why no more was; what else is said of it stays with the first part."""
+    result, error = one["result"], one.get("error")
+    pieces = [result] if result.__class__ is str else result
+    told: list[Any] = [part_of(piece, fields.note, fields.where) for piece in pieces]
+    rest = {name: value for name, value in one.items() if name != "result"}
+    if error.__class__ is str and error:
+        del rest["error"]
+        told = [*(part for part in told if part != Text(text="")), Text(text=error)]
+    if not told or isinstance(told[0], Other):
+        return [Text(text="", extra=rest), *told]
+    return [replace(told[0], extra={**told[0].extra, **rest}), *told[1:]]
+
+
+def deeds(fields: Fields) -> list[Part]:
+    """Tools that the model's vendor ran while it answered, which Cline's sessions tell beside the content."""
+    metadata = fields.look("metadata")
+    told = metadata.get(_DEEDS) if metadata.__class__ is dict else None
+    if told.__class__ is not list or not all(_is_deed(one) for one in told):
+        return []
+    fields.keep("metadata", {name: value for name, value in metadata.items() if name != _DEEDS})
+    if metadata.keys() == {_DEEDS}:
+        fields.drop("metadata")
+    return [part for one in told for part in _deed(Fields(dict(one), fields.note, fields.where))]
+
+
+def _is_deed(one: Any) -> bool:
+    return one.__class__ is dict and all(
+        one.get(name).__class__ is str for name in ("toolCallId", "toolName")
+    )
+
+
+def _deed(fields: Fields) -> list[Part]:
+    call_id, name = fields.text("toolCallId"), fields.take("toolName")
+    given, output, has_output = fields.take("input"), fields.look("output"), fields.has("output")
+    is_error = fields.flag("isError")
+    fields.drop("output")
+    call = ToolCall(name=name, call_id=call_id, input=given, kind=TOOL_KINDS.get(name), extra=fields.rest())
+    if not has_output and is_error is None:
+        return [call]
+    told: Any = output if output.__class__ is str else [] if output is None else [Other(data=output)]
+    return [call, ToolResult(call_id=call_id, name=name, output=told, is_error=is_error)]
+
+
+_DEEDS = "modelToolActivities"
+_MODALITIES = ("image", "audio", "video", "file")
 # Blocks that the extensions add to Anthropic's, or write otherwise: the field by whose type they are known.
 _NOTHING: tuple[str, type | None] = ("", None)
 _FURTHER: dict[str, tuple[str, type | None]] = {
@@ -169,6 +239,7 @@ _FURTHER: dict[str, tuple[str, type | None]] = {
     "file": ("content", str),
     "image": ("data", str),
     "tool_result": ("content", list),
+    "media": ("media", dict),
 }
 _MAKERS: dict[str, Callable[[Fields], Part | None]] = {
     "reasoning": _reasoning,
@@ -177,6 +248,7 @@ _MAKERS: dict[str, Callable[[Fields], Part | None]] = {
     "file": _file,
     "image": _image,
     "tool_result": _results,
+    "media": _generated,
 }
 
 
@@ -212,9 +284,7 @@ def spoken(parts: list[Part]) -> list[Part]:
 
 def answered(result: ToolResult) -> list[Part]:
     """The result of a call that told the person something: what they answered is a text behind it."""
-    output: list[Any] = (
-        [Text(text=result.output)] if isinstance(result.output, str) else list(result.output)
-    )
+    output: list[Any] = [Text(text=result.output)] if isinstance(result.output, str) else list(result.output)
     for place, part in enumerate(output):
         quoted = markup.quoted(part.text) if isinstance(part, Text) else None
         if quoted is not None:
@@ -229,7 +299,9 @@ def answered(result: ToolResult) -> list[Part]:
 def words(text: str, block: Any) -> Text:
     """What a person said, without the tag around it."""
     said, tag = markup.unwrapped(text)
-    extra = {} if tag is None else {"tag": tag}
+    extra: dict[str, Any] = {} if tag is None else {"tag": tag}
+    if (envelope := markup.in_envelope(text)) is not None:
+        said, extra = envelope
     if block.__class__ is dict and len(block) > 2:  # noqa: PLR2004 (type and text)
         extra |= {name: value for name, value in block.items() if name not in ("type", "text")}
     return Text(text=said, extra=extra)

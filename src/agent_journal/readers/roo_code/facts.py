@@ -9,6 +9,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Link, Message, Summary
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import settings, spent
+from agent_journal.readers.roo_code.history import is_summary
 from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
 from agent_journal.readers.roo_code.shown import FIRST
 from agent_journal.readers.roo_code.signs import ITEM, METADATA
@@ -200,7 +201,7 @@ def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:
 
 
 def _is_summary(message: Message) -> bool:
-    return message.extra.get("isSummary") is True
+    return is_summary(message.extra.get)
 
 
 def _condensed(event: Event) -> str | None:

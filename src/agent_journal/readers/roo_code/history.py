@@ -21,7 +21,7 @@ from agent_journal.readers.roo_code.names import WORDS
 from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agent_journal.model import Part, Role, Usage
     from agent_journal.notes import Notes
@@ -127,7 +127,7 @@ class History:
             role=role or "user",
             at=at,
             model=self._model_of(fields) if role == "assistant" else None,
-            hidden=fields.look("isSummary") is True or fields.look("isTruncationMarker") is True,
+            hidden=is_summary(fields.look) or fields.look("isTruncationMarker") is True,
             response_id=message_id if role == "assistant" and not made_id else None,
             parts=parts,
             usage=_metered(fields, message_id),
@@ -180,7 +180,8 @@ class History:
         raw = contents.blocks_of(content)
         if is_answer:
             parts = self._answer(raw, where)
-            parts = contents.spoken(self._thoughts_beside(parts, fields, where) + parts)
+            beside = self._thoughts_beside(parts, fields, where) + contents.deeds(fields)
+            parts = contents.spoken(beside + parts)
         else:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
@@ -278,7 +279,9 @@ class History:
                 extra=result.extra,
             )
         else:
-            parts.append(contents.words(text, block))
+            words = contents.words(text, block)
+            self._learn_mode(words.extra.get("mode"))
+            parts.append(words)
 
     def _result(self, name: str, head: str, behind: str, where: str) -> ToolResult:
         """The result that a text begins; its call is the one of that name in the message before.
@@ -300,6 +303,14 @@ class History:
             is_error=markup.is_failure(output),
             extra={_HEAD: head},
         )
+
+
+def is_summary(look: Callable[[str], Any]) -> bool:
+    """Whether what a record says stands for all before it; Cline's sessions say so in another way."""
+    metadata = look("metadata")
+    return look("isSummary") is True or (
+        metadata.__class__ is dict and metadata.get("kind") == "compaction_summary"
+    )
 
 
 def _metered(fields: Fields, key: str) -> Usage | None:

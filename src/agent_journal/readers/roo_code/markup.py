@@ -33,6 +33,15 @@ _WRAPPING = tuple(
 # Where a person's words stand somewhere in a text that the extension wrote; all but the first are replies.
 _REPLIES = ("<user_message>", "<feedback>", "<answer>", "<user_feedback>")
 _WORDS = ("<task>", *_REPLIES)
+# `<user_input mode="plan">…</user_input>`; in or before it, where the mode was changed, a notice of that.
+_NOTICE = re.compile(r"<mode_notice>([^<]*)</mode_notice>")
+_ENVELOPE = re.compile(
+    rf"(?:{_NOTICE.pattern}\s*)*"
+    r"<(?P<tag>user_input|user_command)(?P<told>(?: \w+=\"[^\"]*\")*)>(?P<said>.*)</(?P=tag)>",
+    re.DOTALL,
+)
+_ENDS_OF_ENVELOPES = ("</user_input>", "</user_command>")
+_ATTRIBUTES = re.compile(r'(\w+)="([^"]*)"')
 _FAILURES = (
     "The tool execution failed with the following error",
     "[ERROR]",
@@ -247,6 +256,17 @@ def unwrapped(text: str) -> Words:
                 said = inside[len(opening) : -len(closing)].removeprefix("\n").removesuffix("\n")
                 return Words(said, opening[1:-1])
     return Words(text, None)
+
+
+def in_envelope(text: str) -> tuple[str, dict[str, str]] | None:
+    """What a person said to Cline since 2026, and what the envelope around it says; None without one."""
+    found = _ENVELOPE.fullmatch(text.strip()) if text.rstrip().endswith(_ENDS_OF_ENVELOPES) else None
+    if found is None:
+        return None
+    said, told = found["said"], {"tag": found["tag"], **dict(_ATTRIBUTES.findall(found["told"]))}
+    if notices := _NOTICE.findall(text):
+        said, told["mode_notice"] = _NOTICE.sub("", said), "\n".join(notices)
+    return said.strip(), told
 
 
 def quoted(text: str) -> tuple[str, str, str] | None:

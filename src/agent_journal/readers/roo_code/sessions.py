@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import jsonstream, tree
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Link
+from agent_journal.model import Conversation, Link, Summary
 from agent_journal.notes import Kind
-from agent_journal.readers.roo_code.history import History
+from agent_journal.readers.roo_code import content as contents
+from agent_journal.readers.roo_code import facts
+from agent_journal.readers.roo_code.history import History, is_summary
 from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
+_COMPACTION_SUFFIX = ".compaction.json"
+
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation of each agent of a session."""
@@ -27,7 +31,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
         return
     for file in source.children():
         if file.is_folder or not file.name.endswith(SESSION_SUFFIX):
-            if file.name != f"{source.name}.json":
+            if file.name not in (f"{source.name}.json", f"{source.name}{_COMPACTION_SUFFIX}"):
                 note.add(Kind.IGNORED_FILE, file.label, "", "a folder" if file.is_folder else "")
             continue
         try:
@@ -48,11 +52,13 @@ def _conversation(file: Source, note: Notes, name: str) -> Conversation:
         raise UnreadableSource(file.label, "no message in it could be read")
     agent = whole.text("agent")
     started_at, updated_at = tree.span(said)
-    stated = manifest.nested("metadata")
-    title = (None if stated is None else stated.text("title")) or tree.title_from(
-        filter(None, (words(manifest.look("prompt")), _first(said)))
+    stated = manifest.nested("metadata") or Fields({}, note, "manifest")
+    title = stated.text("title") or tree.title_from(
+        filter(None, (_said(words(manifest.look("prompt"))), _first(said)))
     )
-    extra = whole.rest()
+    modes = history.modes or list(filter(None, [words(stated.look("mode"))]))
+    condensed, compaction = _compaction(file, session_id, said, note)
+    extra = whole.rest() | compaction
     return Conversation(
         id=session_id,
         source=name,
@@ -62,9 +68,10 @@ def _conversation(file: Source, note: Notes, name: str) -> Conversation:
         model=next((one.model for one in said if one.model), None) or manifest.text("model"),
         cwd=manifest.text("cwd"),
         shape="list",
-        link=None if root is None else Link(conversation_id=root, relation="subagent"),
+        link=_fork(stated) if root is None else Link(conversation_id=root, relation="subagent"),
         timeline=list(said),
-        platform={"extension": CLINE, **({} if agent is None else {"agent": agent})},
+        summaries=[*facts.summaries(said), *condensed],
+        platform={"extension": CLINE, **({} if agent is None else {"agent": agent}), **_modes(modes)},
         extra=extra | ({"manifest": left} if (left := manifest.rest()) else {}),
     )
 
@@ -106,6 +113,52 @@ def _root(file: Source, session_id: str, manifest: Fields) -> str | None:
     if manifest.rest() or not folder or folder == session_id:
         return None
     return folder if file.companion(f"{folder}{SESSION_SUFFIX}") is not None else None
+
+
+def _fork(stated: Fields) -> Link | None:
+    """The session that this one began as a copy of."""
+    fork = stated.nested("fork")
+    origin = None if fork is None else fork.text("forkedFromSessionId")
+    return Link(conversation_id=origin, relation="fork") if origin else None
+
+
+def _modes(modes: list[str]) -> dict[str, Any]:
+    """The mode the session is in, and those it was in."""
+    if not modes:
+        return {}
+    return {"mode": modes[-1], "active_mode": modes[-1], "available_modes": list(dict.fromkeys(modes))}
+
+
+def _compaction(
+    file: Source, session_id: str, said: list[Message], note: Notes
+) -> tuple[list[Summary], dict[str, Any]]:
+    """What stood in for the messages so far when they became too many, and what else the file of it says.
+
+    Its other messages repeat those of the session, whole or cut.
+    """
+    beside = file.companion(f"{session_id}{_COMPACTION_SUFFIX}")
+    if beside is None:
+        return [], {}
+    try:
+        whole, records = _parts(beside, note.about(beside.label))
+    except UnreadableSource as error:
+        note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+        return [], {}
+    covered = whole.look("source_message_count")
+    is_known = covered.__class__ is int and 0 < covered <= len(said)
+    last = said[covered - 1].id if is_known else None
+    found: list[Summary] = []
+    for _, record in records:
+        metadata = record.get("metadata") if record.__class__ is dict and is_summary(record.get) else None
+        told = Fields(metadata if metadata.__class__ is dict else {}, note.about(beside.label), "summary")
+        if text := told.text("summary"):
+            at = told.moment("generatedAt")
+            found.append(Summary(text=text, kind="system", at=at, message_id=last, extra=told.rest()))
+    return found, {"compaction": left} if (left := whole.rest()) else {}
+
+
+def _said(prompt: str | None) -> str | None:
+    return None if prompt is None else contents.words(prompt, None).text
 
 
 def _first(said: list[Message]) -> str | None:
