@@ -218,7 +218,7 @@ def test_shared_links_and_tool_messages_go_to_their_conversation(tmp_path: Path)
 
 
 def test_every_file_is_read_or_named(tmp_path: Path) -> None:
-    named = ["model_comparisons", "group_chats", "shopping", "sora", "user_settings", "codex"]
+    named = ["model_comparisons", "group_chats", "shopping", "sora", "user_settings"]
     for name in named:
         save_document(tmp_path, f"{name}.json", [])
     (tmp_path / "chat.html").write_text("<html>", encoding="utf-8")
@@ -233,6 +233,55 @@ def test_every_file_is_read_or_named(tmp_path: Path) -> None:
     assert said_of["assets"] == "2,000 files"
     assert {found.kind for found in note.kept} == {Kind.IGNORED_FILE.label}
     assert not note.damaged
+
+
+TURN = {"id": "task_e_x~usertrn_e_x", "role": "user", "input_items": []}
+
+
+def test_tasks_alone_are_read_too(tmp_path: Path) -> None:
+    prompt = {"type": "message", "content": [{"content_type": "text", "text": "Oil it"}]}
+    task = {"id": "task_e_1", "title": "Oil", "turns": [{**TURN, "input_items": [prompt]}]}
+    (conversation,) = read_all([str(save_document(tmp_path, "codex.json", [task]))], Notes())
+
+    assert isinstance(conversation, Conversation)
+    assert (conversation.source, conversation.id, conversation.started_at) == ("chatgpt", "task_e_1", None)
+    assert [message.parts for message in tree.messages(conversation)] == [[Text(text="Oil it")]]
+
+
+@pytest.mark.parametrize("nothing", [[], {}])
+def test_an_account_without_tasks_has_nothing_noted(tmp_path: Path, nothing: Any) -> None:
+    note = Notes()
+    save_document(tmp_path, "codex.json", nothing)
+    save_document(tmp_path, "user.json", {"id": "u"})
+    save_document(tmp_path, "conversations.json", [chat(*SMALL)])
+
+    assert len([*read_all([str(tmp_path)], note)]) == 2
+    assert note.kept == []
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [None, 3, "x", [], {}, {"type": 5}, {"type": "pr", "output_diff": 3}],
+        [{"type": "message", "content": [None, "bare", {"content_type": "text", "text": 4}, {"text": "y"}]}],
+        [
+            {
+                "type": "message",
+                "content": [{"content_type": "text", "text": "more", "mood": "calm"}],
+                "id": "i",
+            }
+        ],
+        [{"type": "partial_repo_snapshot", "files": [None, {"line_range_contents": [{"content": 3}]}]}],
+        [{"type": "partial_repo_snapshot", "files": [{"path": "a", "contents": "b"}], "more": "said"}],
+    ],
+)
+def test_nothing_odd_in_a_task_is_lost(tmp_path: Path, items: list[Any]) -> None:
+    """Whatever a turn holds ends nothing, and each of its words is told."""
+    task = {"id": "task_e_1", "turns": [None, {**TURN, "input_items": copy.deepcopy(items)}, {"role": 7}]}
+    (conversation,) = read_all([str(save_document(tmp_path, "codex.json", [task]))], Notes())
+
+    told = {text for _, text in leaves(as_json(conversation))}
+    assert {text for key, text in leaves(items) if key not in ("type", "content_type")} <= told
 
 
 def test_a_shard_that_is_listed_and_missing_is_damage(tmp_path: Path) -> None:

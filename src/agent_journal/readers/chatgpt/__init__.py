@@ -1,4 +1,7 @@
-"""ChatGPT: the official export as a zip, a folder or one file of it, and what browser exporters save."""
+"""ChatGPT: the official export as a zip, a folder or one file of it, and what browser exporters save.
+
+Exports since 2026 have the tasks of Codex in the cloud, too.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="ChatGPT",
     versions=("2026", "2023"),
-    revision=3,
+    revision=4,
     names={"unified": "chatgpt", "pam": "chatgpt", "record": "chatgpt"},
     tool_kinds=TOOL_KINDS,
     required=("conversation_id", "created_at", "messages"),
@@ -57,6 +60,8 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: 
 
 def _version(file: Peek) -> str | None:
     """`2023` if nodes list their children; exports since 2026 leave that out."""
+    if "turns" in file.keys and any(_is_task(record) for record in file.records):
+        return "2026"
     if "mapping" not in file.keys or any(_is_foreign(record) for record in file.records):
         return None
     ours = [record["mapping"] for record in file.records if _is_conversation(record)]
@@ -66,6 +71,14 @@ def _version(file: Peek) -> str | None:
         node for mapping in ours for node in mapping.values() if isinstance(node, dict) and "parent" in node
     ]
     return "2026" if whole and not any("children" in node for node in whole) else "2023"
+
+
+def _is_task(record: dict[str, Any]) -> bool:
+    """Whether it is a task of Codex in the cloud, by its id and its turns."""
+    task_id, turns = record.get("id"), record.get("turns")
+    if not isinstance(task_id, str) or not task_id.startswith("task_") or not isinstance(turns, list):
+        return False
+    return any(isinstance(turn, dict) and ("input_items" in turn or "output_items" in turn) for turn in turns)
 
 
 def _is_conversation(record: dict[str, Any]) -> bool:

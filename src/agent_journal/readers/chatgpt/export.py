@@ -12,6 +12,7 @@ from agent_journal.readers.chatgpt import names, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
 from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ
+from agent_journal.readers.chatgpt.tasks import is_task, read_task, read_tasks
 from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation
 from agent_journal.source import files_below
 
@@ -38,6 +39,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
         (path for path in files if CONVERSATIONS.fullmatch(path)), key=lambda path: (len(path), path)
     )
     yield from read_files([files[path] for path in shards], beside, note)
+    yield from read_tasks(files.get(names.TASKS), beside, note)
     _note_leftovers(folder, beside, note)
     _note_ignored(folder, files, beside, note)
 
@@ -67,6 +69,8 @@ def _conversations(
             note(Kind.BAD_RECORD, place, f"a conversation is {type(record).__name__}")
         elif "mapping" in record:
             yield read_conversation(record, place, beside, note)
+        elif is_task(record):
+            yield read_task(record, place, beside, note), []
         elif is_shared_link(record):
             note(Kind.UNKNOWN_TYPE, place, f"a link to a shared conversation, {record['conversation_id']}")
         else:

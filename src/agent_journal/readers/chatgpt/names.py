@@ -18,7 +18,8 @@ TOOL_MESSAGES = "tool_messages.json"
 USER = "user.json"
 ASSET_NAMES = "conversation_asset_file_names.json"
 LIBRARY = "library_files.json"
-READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY)
+TASKS = "codex.json"
+READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
 TOOL_KINDS: dict[str, ToolKind] = {
     "api_tool.call_tool": "mcp",
     "bio": "memory",
