@@ -1261,6 +1261,109 @@ def test_usage_of_chat_completions(usage: Raw, expected: tuple[int | None, ...])
     assert counted.extra == usage
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        {
+            "choices": [{"message": {"content": "x"}}],
+            "usage": {
+                "prompt_tokens": 10,
+                "completion_tokens": 3,
+                "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 5},
+                "completion_tokens_details": {"reasoning_tokens": 2},
+            },
+        },
+        {
+            "object": "response",
+            "output": [],
+            "usage": {
+                "input_tokens": 10,
+                "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 5},
+                "output_tokens": 3,
+                "output_tokens_details": {"reasoning_tokens": 2},
+            },
+        },
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "x"}],
+            "usage": {
+                "input_tokens": 1,
+                "cache_read_input_tokens": 4,
+                "cache_creation_input_tokens": 5,
+                "output_tokens": 3,
+                "output_tokens_details": {"thinking_tokens": 2},
+            },
+        },
+    ],
+    ids=["chat", "responses", "claude"],
+)
+def test_what_was_written_to_the_cache_and_thought_is_counted_apart(response: Raw) -> None:
+    request = {"input": "x"} if "object" in response else {"messages": [USER]}
+    (counted,) = tree.usages(only({"id": "r", "request": request, "response": response}).timeline)
+
+    assert (counted.input, counted.cache_read, counted.cache_write) == (1, 4, 5)
+    assert (counted.output, counted.reasoning) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        # vLLM, mlx-vlm
+        {"reasoning": "hm", "reasoning_content": "hm"},
+        # LiteLLM, of what OpenRouter answers
+        {"reasoning_content": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]},
+        {"reasoning": "hm", "reasoning_content": "hm", "reasoning_details": [{"text": "hm"}]},
+    ],
+)
+def test_a_thought_under_two_names_is_one(thought: Raw) -> None:
+    reply = reply_of({"choices": [{"message": {"content": "x", **thought}}]})
+
+    assert [part.text for part in reply.parts if isinstance(part, Reasoning)] == ["hm"]
+    assert reply.extra == {}
+
+
+def test_thoughts_that_differ_are_both_told() -> None:
+    reply = reply_of({"choices": [{"message": {"reasoning": "one", "reasoning_content": "two"}}]})
+
+    assert [part.text for part in reply.parts if isinstance(part, Reasoning)] == ["two", "one"]
+
+
+DRAWN = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+
+
+def test_pictures_beside_the_content_are_said() -> None:
+    """What a model drew as OpenRouter gives it, whole and in a stream; what it was shown as Ollama does."""
+    drawn = Media(kind="image", mime="image/png", data="iVBORw0KGgo=")
+    whole = {"choices": [{"message": {"role": "assistant", "content": "A cat.", "images": [DRAWN]}}]}
+    pieces = [
+        {"choices": [{"index": 0, "delta": delta}]} for delta in ({"content": "A cat."}, {"images": [DRAWN]})
+    ]
+
+    assert reply_of(whole).parts == [Text(text="A cat."), drawn]
+    assert reply_of(sse(*pieces)).parts == [Text(text="A cat."), drawn]
+
+    shown = {"role": "user", "content": "What is it?", "images": ["iVBORw0KGgo="]}
+    asked, *_ = tree.messages(only({"request": {"messages": [shown]}, "response": whole}))
+    assert asked.parts == [Text(text="What is it?"), Media(kind="image", data="iVBORw0KGgo=")]
+
+
+@pytest.mark.parametrize("odd", [["x", 3], [{"type": "image_url"}, None], "x", [""], [{"url": "x"}]])
+def test_odd_pictures_stay(odd: Any) -> None:
+    assert reply_of({"choices": [{"message": {"content": "x", "images": odd}}]}).extra == {"images": odd}
+
+
+@pytest.mark.parametrize("more", [{}, {"action": None}])
+def test_a_computer_is_told_several_things_at_once(more: Raw) -> None:
+    actions = [{"type": "click", "x": 1, "y": 2}, {"type": "type", "text": "tea"}]
+    called = {"type": "computer_call", "call_id": "c", "actions": actions, **more}
+    answer = {"id": "resp_1", "object": "response", "output": [called]}
+    conversation = only({"id": "r", "request": {"input": "x"}, "response": answer})
+    *_, reply = tree.messages(conversation)
+
+    assert reply.parts == [ToolCall(name="computer", call_id="c", input=actions)]
+
+
 def test_usage_is_known_by_the_request_if_the_response_has_no_id() -> None:
     counted = reply_of({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1}}).usage
 

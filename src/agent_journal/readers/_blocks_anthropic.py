@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 ToolKinds = dict[str, ToolKind]
 
 # Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
-# what a search found.
-_KEPT_WHOLE = ("compaction", "fallback", "search_result", "web_search_result", "tool_reference")
+# what a search found, what the client changes of its instructions and tools on the way.
+_KEPT_WHOLE = (
+    *("compaction", "fallback", "search_result", "web_search_result", "tool_reference"),
+    *("mid_conv_system", "tool_addition", "tool_removal"),
+)
 # Tuples, not sets: what a source says may be anything, also what cannot be hashed.
 _FORMS = ("base64", "url", "file", "text")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
@@ -223,7 +226,7 @@ def usage(raw: Any, key: str | None) -> Usage | None:
     """Token counts, with the whole object in `extra`; `input_tokens` excludes what came from the cache."""
     if raw.__class__ is not dict:
         return None
-    cached = raw.get("cache_creation")
+    cached, came = raw.get("cache_creation"), raw.get("output_tokens_details")
     if cached.__class__ is not dict:
         cached = {}
     return Usage(
@@ -234,5 +237,6 @@ def usage(raw: Any, key: str | None) -> Usage | None:
         cache_write=counted(raw.get("cache_creation_input_tokens")),
         cache_write_5m=counted(cached.get("ephemeral_5m_input_tokens")),
         cache_write_1h=counted(cached.get("ephemeral_1h_input_tokens")),
+        reasoning=counted(came.get("thinking_tokens")) if came.__class__ is dict else None,
         extra=raw,
     )

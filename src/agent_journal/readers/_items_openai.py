@@ -53,9 +53,11 @@ _KEPT_WHOLE = (
     "mcp_approval_request",
     "mcp_approval_response",
     "compaction",
+    "compaction_trigger",
+    "additional_tools",
     "item_reference",
 )
-_BY_PERSON = ("mcp_approval_response", "item_reference")
+_BY_PERSON = ("mcp_approval_response", "item_reference", "compaction_trigger", "additional_tools")
 
 
 def said(raw: Any, note: Notes, where: int | str) -> Said:
@@ -220,7 +222,9 @@ def _called(kind: str, item: Fields) -> Said:
 def _built_in(name: str, item: Fields) -> Said:
     """A call of a tool that the service has, often with its result in the same item."""
     field, kind = _BUILT_IN[name]
-    value = item.take(field)
+    # Since 2026 a computer is told to do several things at once.
+    is_several = name == "computer" and item.look(field) is None and item.has("actions")
+    value = item.take("actions" if is_several else field)
     if field not in ("action", "operation", "arguments"):
         value = None if value is None else {field: value}
     call_id = item.text("call_id") or id_of(item)
@@ -303,15 +307,18 @@ def id_of(item: Fields) -> str | None:
 
 
 def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `input_tokens` includes what the cache gave. The object stays whole in `extra`."""
+    """Token counts; `input_tokens` includes what the cache gave and got. The object stays in `extra`."""
     if raw.__class__ is not dict:
         return None
-    read, cached = _count(raw, "input_tokens"), _count(raw.get("input_tokens_details"), "cached_tokens")
+    details = raw.get("input_tokens_details")
+    read = _count(raw, "input_tokens")
+    cached, stored = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
     return Usage(
         key=key,
-        input=read if read is None or cached is None else max(read - cached, 0),
+        input=None if read is None else max(read - (cached or 0) - (stored or 0), 0),
         output=_count(raw, "output_tokens"),
         cache_read=cached,
+        cache_write=stored,
         reasoning=_count(raw.get("output_tokens_details"), "reasoning_tokens"),
         total=_count(raw, "total_tokens"),
         extra=raw,

@@ -93,7 +93,23 @@ def _said_parts(content: Any, fields: Fields) -> list[Part]:
         parts.append(Text(text=refusal, extra={"type": "refusal"}))
     if isinstance(fields.look("audio"), dict):
         parts.append(_spoken(fields))
-    return parts
+    return [*parts, *_pictures(fields)]
+
+
+def _pictures(fields: Fields) -> list[Part]:
+    """Pictures beside the content: drawn ones as parts (OpenRouter), shown ones as base64 (Ollama)."""
+    pictures = fields.look("images")
+    if pictures.__class__ is not list or not all(_is_picture(raw) for raw in pictures):
+        return []
+    fields.drop("images")
+    return [
+        Media(kind="image", data=raw) if raw.__class__ is str else _part(raw, fields.note, fields.where)
+        for raw in pictures
+    ]
+
+
+def _is_picture(raw: Any) -> bool:
+    return bool(raw) and (raw.__class__ is str or (raw.__class__ is dict and raw.get("type") == "image_url"))
 
 
 def _cited(parts: list[Part], fields: Fields) -> list[Part]:
@@ -228,22 +244,24 @@ def _thinking(fields: Fields) -> Part:
 
 def _reasoning(fields: Fields) -> list[Part]:
     """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama), `reasoning`."""
+    detailed: list[Reasoning] = []
+    details = fields.look("reasoning_details")
+    if isinstance(details, list) and details and all(isinstance(detail, dict) for detail in details):
+        fields.drop("reasoning_details")
+        detailed = [_detail(detail, fields) for detail in details]
+    told = "".join(part.text or part.summary or "" for part in detailed) or fields.look("reasoning_content")
+    # Told in full already: vLLM (since the end of 2025) and others say the same under two names.
+    for name in ("reasoning", "reasoning_content") if detailed else ("reasoning",):
+        if fields.look(name) == "" or (told and fields.look(name) == told):
+            fields.drop(name)
     parts: list[Part] = []
     if text := fields.text("reasoning_content"):
         parts.append(Reasoning(text=text))
     if words(fields.look("thinking")):
         parts.append(Reasoning(text=fields.text("thinking")))
-    details = fields.look("reasoning_details")
-    if isinstance(details, list) and details and all(isinstance(detail, dict) for detail in details):
-        fields.drop("reasoning_details")
-        detailed = [_detail(detail, fields) for detail in details]
-        told = "".join(part.text or part.summary or "" for part in detailed)
-        if fields.look("reasoning") in ("", told):
-            fields.drop("reasoning")
-        return [*parts, *detailed]
-    if not isinstance(fields.look("reasoning"), dict) and (text := fields.text("reasoning")):
+    if not detailed and not isinstance(fields.look("reasoning"), dict) and (text := fields.text("reasoning")):
         parts.append(Reasoning(text=text))
-    return parts
+    return [*parts, *detailed]
 
 
 def _detail(raw: dict[str, Any], fields: Fields) -> Reasoning:
@@ -329,22 +347,24 @@ def tool(raw: Any, note: Notes, where: int | str) -> Tool:
 
 
 def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `prompt_tokens` includes what the cache gave. The object stays whole in `extra`."""
+    """Token counts; `prompt_tokens` includes what the cache gave and got. The object stays in `extra`."""
     if raw.__class__ is not dict:
         return None
     prompt, completion = counted(raw.get("prompt_tokens")), counted(raw.get("completion_tokens"))
     total = counted(raw.get("total_tokens"))
-    cached = reasoning = None
+    cached = stored = reasoning = None
     if len(raw) > _COUNTS or prompt is None or completion is None or total is None:
         cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
+        stored = _detail_count(raw, "prompt_tokens_details", "cache_write_tokens")
         if cached is None:
             cached = counted(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
         reasoning = _detail_count(raw, "completion_tokens_details", "reasoning_tokens")
     return Usage(
         key=key,
-        input=prompt if prompt is None or cached is None else max(prompt - cached, 0),
+        input=None if prompt is None else max(prompt - (cached or 0) - (stored or 0), 0),
         output=_output(prompt, completion, reasoning, total),
         cache_read=cached,
+        cache_write=stored,
         reasoning=reasoning,
         total=total,
         extra=raw,

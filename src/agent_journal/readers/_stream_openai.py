@@ -114,7 +114,7 @@ class _Choice:
                     self._function.add(value)
                 case "audio", dict():
                     self._audio.add(value)
-                case "reasoning_details" | "annotations", list():
+                case "reasoning_details" | "annotations" | "images", list():
                     self._lists.setdefault(key, []).extend(value)
                 case _, str() if key in _TEXTS:
                     self._texts.setdefault(key, []).append(value)
