@@ -140,9 +140,7 @@ def _block(fields: Fields) -> list[Part]:
     call = fields.nested("toolCall") if kind == "tool_call" else None
     if call is not None:
         return _call(fields, call)
-    text = fields.look("text")
-    if kind in _SPOKEN and isinstance(text, str):
-        fields.drop("text")
+    if kind in _SPOKEN and (text := _words(fields)) is not None:
         if kind == "text":
             fields.drop("type")
         return [Text(text=text, extra=fields.rest())]
@@ -152,6 +150,19 @@ def _block(fields: Fields) -> list[Part]:
         return [Reasoning(text=thought or None, extra=fields.rest())]
     fields.note(Kind.UNKNOWN_TYPE, fields.where, f"content block {str(kind)[:40]!r}")
     return [Other(data=fields.rest(), name=kind if isinstance(kind, str) else None)]
+
+
+def _words(fields: Fields) -> str | None:
+    """What a block says: an interjection and an error say it in a message, which may be an object."""
+    if isinstance(fields.look("text"), str):
+        return fields.text("text")
+    message = fields.look("message")
+    if isinstance(message, str):
+        return fields.text("message")
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+        return None
+    inner = fields.nested("message")
+    return None if inner is None else inner.text("content")
 
 
 def _call(fields: Fields, call: Fields) -> list[Part]:
