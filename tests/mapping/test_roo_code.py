@@ -545,6 +545,15 @@ def test_what_a_call_tells_the_person_was_said(
     assert tree.plain_text(left_over) == said
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("mcp--pantry--count", "mcp"), ("execute_command", "shell"), ("x", None)]
+)
+def test_what_a_tool_does(tmp_path: Path, name: str, kind: str | None) -> None:
+    *_, called = messages(read(task(tmp_path, [BOIL[0], answer(900, call(name))]))[0])
+
+    assert called.parts == [ToolCall(name=name, call_id="c1", input={}, kind=kind)]
+
+
 @pytest.mark.parametrize("given", [{"result": ["Boiled."]}, {"result": ""}, {}])
 def test_a_call_that_tells_nothing_stays_as_it_is(tmp_path: Path, given: dict[str, Any]) -> None:
     *_, boiled = messages(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
@@ -57,7 +57,7 @@ COMPANIONS = (
     "*/settings/*mcp_settings.json",
 )
 
-TOOL_KINDS: dict[str, ToolKind] = {
+_KINDS: dict[str, ToolKind] = {
     "execute_command": "shell",
     "read_command_output": "shell",
     "read_file": "read",
@@ -99,6 +99,7 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "spawn_agent": "agent",
     # What the person is shown of a call.
     "readFile": "read",
+    "readCommandOutput": "shell",
     "listFilesTopLevel": "read",
     "listFilesRecursive": "read",
     "listCodeDefinitionNames": "read",
@@ -119,6 +120,17 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "imageGenerated": "media",
     "generateImage": "media",
 }
+
+
+class _Kinds(dict[str, "ToolKind"]):
+    """What tools do, by their names; a tool of a server is called `mcp--server--tool` since late 2025."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What a tool does."""
+        return super().get(name, "mcp" if name.startswith("mcp--") else default)
+
+
+TOOL_KINDS = _Kinds(_KINDS)
 _NEVER_XML = ("run_commands", "read_files", "editor", "search_codebase", "fetch_web_content", "spawn_agent")
 # Tools by which a model speaks to the person, and what each is given the words in.
 WORDS = {
