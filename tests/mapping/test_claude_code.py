@@ -253,6 +253,15 @@ def test_token_usage(tmp_path: Path) -> None:
     )
 
 
+def test_how_many_tokens_were_thought(tmp_path: Path) -> None:
+    counts = {**USAGE, "output_tokens": 40, "output_tokens_details": {"thinking_tokens": 36}}
+    answer = line(ANSWER, message={**ANSWER["message"], "usage": counts})
+    found = messages(read(tmp_path, PROMPT, answer)[0])["a1"].usage
+
+    assert found is not None
+    assert (found.output, found.reasoning) == (40, 36)
+
+
 def test_summaries(tmp_path: Path) -> None:
     conversation, _ = read(tmp_path, SUMMARY, PROMPT, ANSWER, RESULT)
 
