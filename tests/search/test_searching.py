@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from agent_journal import config as configs
-from agent_journal import exporting, searching
+from agent_journal import exporting, indexing, searching
 from agent_journal import journal as journals
 from agent_journal.archive import open_to_write
 from agent_journal.archive.found import Found
@@ -543,3 +543,34 @@ def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path
     journals.sync(config, lambda _: [], lambda _: None)
     with Journal(config) as journal:
         assert not journal.search("harbour", mode="lexical").problem
+
+
+def test_where_a_conversation_was_held_is_known_of_all_of_it_once_it_is_known(
+    config: Config, tmp_path: Path
+) -> None:
+    begun = [said("a", "the lantern is lit", 1), did("b", 2, call("Bash", "shell", "light it"))]
+    done = [did("c", 3, gave("Bash", "lit", failed=True), role="tool")]
+    fork = chat("fork", *begun, title="A fork")
+    where = {"cwd": "/home/ana/lamps", "git_branch": "wick"}
+    keep(config, tmp_path, chat("lamp", *begun, *done, title="Lamps"))
+    keep(config, tmp_path, fork)
+    keep(config, tmp_path, chat("lamp", *begun, *done, said("d", "and out", 4), title="Lamps", **where))
+
+    with Journal(config) as journal:
+        for query in ("project:lamps lantern", "branch:wick title:lamps", "branch:wick tool:shell has:error"):
+            assert ["lamp"] == [id_ for id_, _ in found(journal.search(query, mode="lexical"))], query
+        assert ["fork"] == journal.search("project:lamps lantern", mode="lexical").hits[0].copies
+        assert not journal.search("-project:lamps lantern OR lit OR out", mode="lexical").hits
+    with open_to_write(config.home) as kept:
+        assert not indexing.fit(kept, config).problems
+        assert not [*kept.store.problems()]
+
+
+def test_a_conversation_that_grows_is_not_indexed_again(config: Config, tmp_path: Path) -> None:
+    story = [said(f"m{minute}", f"word{minute}", minute) for minute in range(9)]
+    where = {"cwd": "/home/ana/lamps", "git_branch": "wick"}
+    for length in range(7, 10):
+        keep(config, tmp_path, chat("lamp", *story[:length], title="Lamps", **where))
+
+    with open_to_write(config.home) as kept:
+        assert 10 == kept.store.last_key()

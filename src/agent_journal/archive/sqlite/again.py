@@ -156,13 +156,8 @@ class Again(Conversations):
             self._db.execute(
                 "UPDATE timeline SET copy_of = ? WHERE copy_of = ? AND key != ?", (new, original, copy)
             )
-            self._db.execute("UPDATE timeline SET copy_of = NULL, key = ? WHERE key = ?", (new, copy))
-            self._db.execute("UPDATE also_given SET key = ? WHERE key = ?", (new, copy))
-            for column in ("message", "answered_by"):
-                self._db.execute(
-                    f"UPDATE tool_calls SET {column} = ? WHERE conversation = ? AND {column} = ?",
-                    (new, number, copy),
-                )
+            self._db.execute("UPDATE timeline SET copy_of = NULL WHERE key = ?", (copy,))
+            self._rekey(number, {copy: new})
             promoted.append(new)
         return promoted
 

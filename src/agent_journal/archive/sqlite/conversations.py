@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Memory
 
 _KNOWN = (
-    "SELECT key, detail, title, title_key, opening, reader, version, model, started_at, updated_at "
-    "FROM conversations WHERE source = ? AND id = ?"
+    "SELECT key, detail, title, title_key, opening, reader, version, model, project, git_branch, started_at, "
+    "updated_at FROM conversations WHERE source = ? AND id = ?"
 )
 _NEVER = (1 << 63) - 1
 
@@ -43,6 +43,8 @@ class _Known(NamedTuple):
     reader: str | None
     version: str | None
     model: str | None
+    project: str | None
+    git_branch: str | None
     started_at: str | None
     updated_at: str | None
 
@@ -111,16 +113,18 @@ class Conversations(Givers, Counting, Indexable):
     def _merge(
         self, conversation: Conversation, rows: list[Row], known: _Known, source: int, *, is_past: bool
     ) -> Change:
-        key = known.key
-        stored = self._stored(key)
+        key, last = known.key, self.last_key()
         wanted = self._preference(conversation, known, source)
         is_anew = self._begins_anew(source, key)
         is_newer = wanted > 0 or (
             not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
         )
+        whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
+        is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
+        removed = self._file_anew(key) if is_filed_anew else []
+        stored = self._stored(key)
         same = self._same(key, stored, rows) if wanted else {}
         plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same)
-        whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
         added = [row for _, row in plan.added]
         copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
         self._carry_out(key, plan)
@@ -130,14 +134,17 @@ class Conversations(Givers, Counting, Indexable):
         pairs = _pairs(plan, keys)
         self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
         self._count(conversation, key, keys[: len(added)], copies, _there(stored, rows))
-        removed = self._replace(key, pairs)
+        removed += self._replace(key, pairs)
         entries = self._new_entries(key, whole, keys, copies)
         title_key = known.title_key
-        if whole.title != known.title:
+        if is_titled_anew := is_filed_anew or whole.title != known.title:
             removed += [title_key] if title_key else []
             title_key = self._new_key() if whole.title else None
-            entries += [titled(title_key, key, whole)] if title_key else []
         self._update(key, whole, rows, title_key, None if is_anew else known)
+        if is_filed_anew:
+            entries = self._indexed_of(key, last)
+        if is_titled_anew and title_key:
+            entries.append(titled(title_key, key, whole))
         if added and known.opening is None:
             late = self._twin_met_late(key, source, unit_of(conversation))
             if late:
@@ -150,6 +157,13 @@ class Conversations(Givers, Counting, Indexable):
         changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
         new = max(0, messages_in(added) - changed)
         return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+
+    def _file_anew(self, conversation: int) -> list[int]:
+        """Give entries new keys, under which the index learns by what else they are found; the old keys."""
+        sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NULL AND role IS NOT NULL"
+        old = sorted(key for (key,) in self._rows(sql, conversation))
+        self._rekey(conversation, {key: self._new_key() for key in old})
+        return old
 
     def _preference(self, conversation: Conversation, known: _Known, source: int) -> int:
         """Which of two forms is shown; a file that turns out to be of another version as it grows is one."""

@@ -8,7 +8,7 @@ from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.entries import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import apsw
@@ -50,6 +50,26 @@ class Givers(Entries):
             return False
         others = "SELECT 1 FROM contents WHERE conversation = ? AND source != ? LIMIT 1"
         return self._value(others, conversation, source) is None
+
+    def _rekey(self, conversation: int, new: Mapping[int, int]) -> None:
+        """Let entries of a conversation have other keys, wherever they are named."""
+        moved = [(new_key, old) for old, new_key in new.items()]
+        self._many("UPDATE timeline SET key = ? WHERE key = ?", moved)
+        self._many("UPDATE timeline SET copy_of = ? WHERE copy_of = ?", moved)
+        self._many("UPDATE also_given SET key = ? WHERE key = ?", moved)
+        for table in ("tool_calls", "usage"):
+            self._many(
+                f"UPDATE {table} SET message = ? WHERE conversation = ? AND message = ?",
+                [(new_key, conversation, old) for new_key, old in moved],
+            )
+        sql = "SELECT answered_by, message, slot FROM tool_calls WHERE conversation = ?"
+        answered = [row for row in self._rows(sql, conversation) if row[0] in new]
+        self._many(
+            "UPDATE tool_calls SET answered_by = ? WHERE conversation = ? AND message = ? AND slot = ?",
+            [(new[by], conversation, message, slot) for by, message, slot in answered],
+        )
+        for anew in self._anew.values():
+            anew.keys.update(new_key for old, new_key in new.items() if old in anew.keys)
 
     def _note_givers(
         self, source: int, stored: Sequence[Stored], plan: Plan, keys: list[tuple[int, Row]]
