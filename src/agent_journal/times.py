@@ -51,15 +51,25 @@ def moment(value: Any) -> str | None:
     return None
 
 
-def first_moment(text: str, zone: tzinfo | None = None) -> str | None:
-    """The first moment of a date, in a zone or in the machine's (None); None if it is no date."""
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
-        return None
+def in_zone(text: str, zone: tzinfo | None = None) -> datetime | None:
+    """The moment that a text means by the clock of a zone or of the machine (None), unless it has its own.
+
+    A date is its first moment; None if it is neither.
+    """
     try:
-        day = datetime.fromisoformat(text)
-        return _as_utc(day.replace(tzinfo=zone) if zone else day.astimezone())
-    except (ValueError, OverflowError, OSError):
+        at = datetime.fromisoformat(text)
+    except ValueError:
         return None
+    if at.tzinfo or zone:
+        return at if at.tzinfo else at.replace(tzinfo=zone)
+    try:
+        return at.astimezone()
+    except (
+        ValueError,
+        OverflowError,
+        OSError,
+    ):  # beyond what its clock knows
+        return at.replace(tzinfo=UTC)
 
 
 def from_seconds(seconds: int) -> str:

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent_journal import times
 from agent_journal.cli import _filters
+from agent_journal.search import query
 from agent_journal.search.dates import seconds
 
 # In New York it is still the evening of the 16th.
@@ -33,8 +35,35 @@ def test_today_is_the_day_of_this_machine() -> None:
 
     assert NOW - 21 * hour == seconds("today", NOW)
     assert NOW - 45 * hour == seconds(" Yesterday", NOW)
-    assert NOW - 2 * hour == seconds("2026-11-17", NOW), "a date without a zone is one of UTC"
     assert None is seconds("today"), "nobody knows which day it is"
+    assert seconds("today", NOW) == seconds("2026-11-16", NOW)
+
+
+@pytest.mark.usefixtures("in_new_york")
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-11-16", "2026-11-16T05:00:00Z"),
+        ("2026-11", "2026-11-01T04:00:00Z"),  # of summer time
+        ("2026-7", "2026-07-01T04:00:00Z"),
+        ("2026", "2026-01-01T05:00:00Z"),
+        ("2026-11-16T09:30", "2026-11-16T14:30:00Z"),
+        ("2026-11-16 09:30:15", "2026-11-16T14:30:15Z"),
+        ("2026-11-16T09:30:00Z", "2026-11-16T09:30:00Z"),
+        ("2026-11-16t09:30:00+09:00", "2026-11-16T00:30:00Z"),
+        ("9999-12-31", "9999-12-31T05:00:00Z"),
+    ],
+)
+def test_dates_are_those_of_this_machine_unless_they_have_a_zone(said: str, meant: str) -> None:
+    assert times.from_seconds(seconds(said) or 0) == meant
+    assert query.parse(f"since:{said.replace(' ', 'T')}").filters.since == seconds(said)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("said", ["0001-01-01", "0001", "9999-12-31T23:59:59"])
+def test_the_first_and_the_last_day_are_dates_everywhere(said: str, zone: str) -> None:
+    assert seconds(said, zone=ZoneInfo(zone)) is not None
+    assert seconds(said) is not None
 
 
 @pytest.mark.parametrize(
@@ -46,6 +75,7 @@ def test_today_is_the_day_of_this_machine() -> None:
         ("2026", "2026-01-01T05:00:00Z"),
         ("2026-11-16", "2026-11-16T05:00:00Z"),
         ("2026-11-16T05:00:00Z", "2026-11-16T05:00:00Z"),
+        ("2026-11-16T09:30", "2026-11-16T14:30:00Z"),
         ("2h", "2026-11-17T00:00:00Z"),
     ],
 )

@@ -10,7 +10,7 @@ import click
 from agent_journal import times
 from agent_journal.archive.store import Filter
 from agent_journal.encoding import encodable
-from agent_journal.search.dates import day, seconds
+from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,8 @@ def date_in_seconds(_context: click.Context, _option: click.Parameter, value: st
     return _seconds(value)
 
 
-def _seconds(value: str, option: str | None = None) -> int:
-    found = seconds(value, time.time())
+def _seconds(value: str, option: str | None = None, zone: tzinfo | None = None) -> int:
+    found = seconds(value, time.time(), zone)
     if found is None:
         said = f"{value!r} is no date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
         raise click.BadParameter(said, param_hint=option)
@@ -40,9 +40,8 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 
 
 def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
-    """The moment that is meant; a day, month or year is its first one in a zone, None is the machine's."""
-    date = day(value, time.time(), zone) or value.strip()
-    return times.first_moment(date, zone) or times.from_seconds(_seconds(value, option))
+    """The moment that is meant by the clock of a zone; None is the machine's."""
+    return times.from_seconds(_seconds(value, option, zone))
 
 
 _OF_CONVERSATIONS = (

@@ -173,7 +173,7 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
     if answer.by_meaning:
         say("aj: nothing has these words; what was found is only alike in meaning")
     if answer.since is not None:
-        day = datetime.fromtimestamp(answer.since, UTC).date()
+        day = datetime.fromtimestamp(answer.since, UTC).astimezone().date()
         say(f"aj: so many messages match that only those since {day} were ranked; --until looks further back")
     if answer.hits or as_json:
         return
