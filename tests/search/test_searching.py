@@ -483,6 +483,19 @@ def test_with_and_without_an_index_unwanted_words_count_where_words_do(
         assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
 
 
+def test_what_is_looked_for_nowhere_is_not_found(config: Config, tmp_path: Path) -> None:
+    keep(config, tmp_path, *CHATS)
+    nowhere = ("in:text -in:text", "-in:text,title,thinking,tool,attached", "in:tool -in:call,output")
+    index = words(config)
+    with Journal(config) as journal:
+        for harm in (str, delete):  # none, and that there is none
+            harm(index)
+            for fields in nowhere:
+                assert [] == journal.search(f"{fields} harbour", mode="lexical").hits, fields
+                assert journal.search(f"{fields} project:tides", mode="lexical").hits, "no word is sought"
+            assert journal.search("in:text,title -in:title harbour", mode="lexical").hits
+
+
 def test_rows_are_looked_through_once_however_much_one_conversation_has(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from tantivy import Occur
 
 from agent_journal.search import words
 from agent_journal.search.query import FACTS, Term, as_stored, fact, index_fields
-from agent_journal.search.ranking import WEIGHTS
+from agent_journal.search.ranking import WEIGHTS, looked_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,7 +82,7 @@ class Matcher:
     def sought(self, query: Query) -> Sought | None:
         """What finds the entries that are meant; None if nothing can be."""
         self._is_narrowed = _is_narrowed(query)
-        fields = index_fields(query.filters.fields) or list(WEIGHTS)
+        fields = looked_in(query.filters.fields)
         groups = [group for group in query.wanted if any(map(self._forms_of, group))]
         wanted = [self._anywhere(group, fields) for group in groups]
         unwanted = [each.query for each in self._anywhere(query.unwanted, fields)]

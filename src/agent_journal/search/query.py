@@ -36,6 +36,7 @@ _MOST = 64  # terms
 _MOST_VALUES = 64  # of one filter
 _PASTED = 10  # words; who has more pastes a message or a log, of which a part may read otherwise elsewhere
 _NO_SENTENCE = 24  # words; nobody types as many, and what looks like an operator among them is none
+_NOWHERE = ("",)  # no field is called so
 _QUOTES = str.maketrans("“”„‟«»＂", '"""""""')
 # A field is a name before a colon with something right behind it; a minus belongs to what it touches.
 _TERM = re.compile(r'(-(?=[^\s-]))?(?:([A-Za-z]+):(?=[^\s:]))?(?:"([^"]*+)"?|([^\s"]++))')
@@ -248,8 +249,9 @@ def _fields(value: str, _now: float | None) -> Filters | None:
 
 def _without(fields: Iterable[str], excluded: Iterable[str]) -> tuple[str, ...]:
     """Where words are looked for if some fields do not count, each of the others by its own name."""
-    left = set(index_fields(fields) or index_fields(FIELDS)) - set(index_fields(excluded))
-    return tuple(name for name, (field, *others) in FIELDS.items() if field in left and not others)
+    left = set(index_fields(fields or FIELDS)) - set(index_fields(excluded))
+    names = tuple(name for name, (field, *others) in FIELDS.items() if field in left and not others)
+    return names or _NOWHERE
 
 
 def _roles(value: str, _now: float | None) -> Filters | None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from agent_journal.search.query import index_fields
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from agent_journal.search.query import Query
 
 # What people said counts more than what is called so, what was thought, what a tool was given, what stands in
@@ -12,6 +16,11 @@ if TYPE_CHECKING:
 WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.45, "attached": 0.45, "output": 0.35}
 
 NO_WORDS = 1.0  # the score of what was sought by filters alone: the newest comes first
+
+
+def looked_in(fields: Collection[str]) -> list[str]:
+    """Where words are looked for, as the index calls it: where people say, or anywhere."""
+    return index_fields(fields) if fields else list(WEIGHTS)
 
 
 class Ranked(NamedTuple):

@@ -8,8 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.marking import Marker
-from agent_journal.search.query import index_fields
-from agent_journal.search.ranking import NO_WORDS, WEIGHTS, Ranked, Ranking
+from agent_journal.search.ranking import NO_WORDS, WEIGHTS, Ranked, Ranking, looked_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,7 +66,7 @@ class _Look:
         self._query = query
         self._marker = Marker(query)
         self._needed = len(query.wanted) if query.enough is None else query.enough
-        self._fields = index_fields(query.filters.fields) or list(WEIGHTS)
+        self._fields = looked_in(query.filters.fields)
         asked = (query.filters._replace(fields=()), query.excluded)
         self._is_empty = not (query.wanted or query.unwanted or any(map(any, asked)))
 
