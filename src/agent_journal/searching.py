@@ -12,7 +12,7 @@ from agent_journal.errors import IndexDamaged
 from agent_journal.search.ranking import ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Found, Listed, Placed
@@ -167,9 +167,10 @@ class Searching(Closing):
         from agent_journal.search.entry import without  # noqa: PLC0415 (seldom)
         from agent_journal.search.scanning import Scan  # noqa: PLC0415
 
-        newest, left_out = self._archive.store.indexed_newest, self._config.index.left_out
+        store, left_out = self._archive.store, self._config.index.left_out
         # Rows and index have the same fields for it.
-        return Scan(lambda: without(cast("Iterable[Entry]", newest(beyond)), left_out))
+        newest = cast("Callable[[int], Iterable[Entry]]", store.indexed_newest)
+        return Scan(lambda: without(newest(beyond), left_out), store.values)
 
     def _words(self) -> Index:
         if self._index is None:

@@ -102,7 +102,7 @@ def test_hostile(index: Index, text: str) -> None:
     query, _ = index.corrected(parse(text, now=1e9))
     index.rank(query, 10)
     Marker(query).snippet([("text", text) for text in TEXTS])
-    assert Scan(lambda: ENTRIES).rank(query, 10) is not None
+    assert Scan(lambda: ENTRIES, lambda _: ["one"]).rank(query, 10) is not None
     index.search(parse(text, Filters(sources=(text,), fields=("tool", text))), limit=10)
 
 
@@ -148,7 +148,8 @@ def everything_takes(index: Index, text: str) -> None:
     found = {each.key for each in index.rank(query, 10).entries}
     assert found <= set(range(1, len(TEXTS) + 1))
     Marker(query).snippet(("text", each) for each in TEXTS)
-    scanned = {each.key for each in Scan(lambda: ENTRIES).rank(query._replace(wanted=()), 10).entries}
+    scan = Scan(lambda: ENTRIES, lambda _: ["one"])
+    scanned = {each.key for each in scan.rank(query._replace(wanted=()), 10).entries}
     assert found <= scanned or scanned == set()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -483,6 +483,30 @@ def test_with_and_without_an_index_unwanted_words_count_where_words_do(
         assert queries == {each: len(journal.search(each, mode="lexical").hits) for each in queries}
 
 
+def test_with_and_without_an_index_names_mean_the_same(config: Config, tmp_path: Path) -> None:
+    """A name that something has means that; else whatever has it in its own."""
+    words_and_call = (said("m1", "harbour", 1), did("m2", 2, call("Bash", "shell", "ls")))
+    others = (said("n1", "harbour", 3), did("n2", 4, call("BashOutput", "shell", "ls")))
+    keep(config, tmp_path, chat("one", *words_and_call, git_branch="main") | {"source": "claude"})
+    keep(config, tmp_path, chat("two", *others, git_branch="main-2") | {"source": "claude-code"})
+    queries = {
+        "source:claude": {"one"},
+        "-source:claude": {"two"},
+        "source:Claude-": {"two"},
+        "branch:main": {"one"},
+        "branch:mai": {"one", "two"},
+        "tool:bash": {"one"},
+        "tool:output": {"two"},
+        "tool:shell": {"one", "two"},
+    }
+    index = words(config)
+    with Journal(config) as journal:
+        for harm in (str, delete):  # none, and that there is none
+            harm(index)
+            answers = {each: journal.search(each, mode="lexical") for each in queries}
+            assert queries == {each: {id_ for id_, _ in found(answer)} for each, answer in answers.items()}
+
+
 def test_what_is_looked_for_nowhere_is_not_found(config: Config, tmp_path: Path) -> None:
     keep(config, tmp_path, *CHATS)
     nowhere = ("in:text -in:text", "-in:text,title,thinking,tool,attached", "in:tool -in:call,output")
@@ -504,8 +528,8 @@ def test_rows_are_looked_through_once_however_much_one_conversation_has(
     looks: list[scanning._Look] = []
 
     class Look(scanning._Look):
-        def __init__(self, query: Query) -> None:
-            super().__init__(query)
+        def __init__(self, query: Query, values: Callable[[str], Iterable[str]]) -> None:
+            super().__init__(query, values)
             looks.append(self)
 
     monkeypatch.setattr(scanning, "_Look", Look)

@@ -442,6 +442,9 @@ class Store(Catalog, Protocol):
         branch that people see. What is there under no key is left out; titles and memories stay as they are.
         """
 
+    def values(self, kind: str) -> list[str]:
+        """All that entries are filtered by of a kind: `source`, `branch`, or `tools` by name and kind."""
+
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
         """What the index is given of entries beyond a key, the newest conversations first."""
 

@@ -132,29 +132,7 @@ class Marker:
     def __init__(self, query: Query) -> None:
         self._groups = [list(_patterns(group)) for group in query.wanted]
         self._loose = [list(_loose_patterns(group)) for group in query.wanted]
-        self._unwanted = list(_patterns(query.unwanted))
         self.count = len(self._groups)
-
-    def groups_in(self, text: str, field: str, *, anywhere: bool) -> set[int]:
-        """The groups of which a field's text has a term; those that may stand anywhere only if asked for."""
-        text, known = _read(text)
-        return {
-            number
-            for number, patterns in enumerate(self._groups)
-            for pattern in patterns
-            if (field in pattern.fields or (anywhere and not pattern.fields)) and pattern.is_in(text, known)
-        }
-
-    def is_unwanted(self, text: str, field: str, *, anywhere: bool) -> bool:
-        """Whether a field's text has what must not be there; what may be nowhere counts only if asked for."""
-        if not self._unwanted:
-            return False
-        text, known = _read(text)
-        return any(
-            pattern.is_in(text, known)
-            for pattern in self._unwanted
-            if field in pattern.fields or (anywhere and not pattern.fields)
-        )
 
     def places(self, text: str, field: str = "") -> list[Place]:
         """Where everything that is sought stands, in the order of a text, or of a field's text.
@@ -209,9 +187,6 @@ class _Pattern(NamedTuple):
     prefix: bool
     fields: frozenset[str] = frozenset()
     """Where alone it counts."""
-
-    def is_in(self, text: str, known: Folded) -> bool:
-        return next(self.places(text, known, 0), None) is not None
 
     def places(self, text: str, known: Folded, group: int, piece: _Piece = _ALL) -> Iterator[Place]:
         for found in self.expression.finditer(known.text, *piece):

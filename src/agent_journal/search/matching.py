@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import tantivy
 from tantivy import Occur
 
-from agent_journal.search import words
-from agent_journal.search.query import FACTS, Term, as_stored, fact, index_fields
+from agent_journal.search.forms import MOST_WORDS, forms_of
+from agent_journal.search.query import FACTS, Term, fact, index_fields, meant, names_in
 from agent_journal.search.ranking import WEIGHTS, looked_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from agent_journal.search.forms import Form
     from agent_journal.search.query import Filters, Query
     from agent_journal.search.vocabulary import Vocabulary
 
 
-_BY_PART = ("project", "model")  # values that are long and seldom typed as they are
-_MOST_WORDS = 64  # of one term
 _EXPANSIONS = 200  # words of a field that one prefix stands for
 _IN_A_ROW = 2_000  # words that the last of a row may be; of more, only those that one prefix stands for count
 _TOLD_APART = 8  # of them, the most frequent: of these it counts how often they are in a text
@@ -54,13 +53,6 @@ class Sought(NamedTuple):
     """Whether some match better than others: not if only filters are asked for."""
 
 
-class Form(NamedTuple):
-    """Words that stand in a row."""
-
-    words: list[str]
-    prefix: bool  # the last may go on
-
-
 class Matcher:
     """Makes queries for one state of an index: for all entries, or for those of some weeks."""
 
@@ -83,7 +75,7 @@ class Matcher:
         """What finds the entries that are meant; None if nothing can be."""
         self._is_narrowed = _is_narrowed(query)
         fields = looked_in(query.filters.fields)
-        groups = [group for group in query.wanted if any(map(self._forms_of, group))]
+        groups = [group for group in query.wanted if any(map(forms_of, group))]
         wanted = [self._anywhere(group, fields) for group in groups]
         unwanted = [each.query for each in self._anywhere(query.unwanted, fields)]
         conditions = self._conditions(query.filters)
@@ -121,10 +113,8 @@ class Matcher:
         """What asks for any of the single words of a query; None if there is nothing to let go of."""
         if query.strict or query.is_exact:
             return None
-        words = [
-            word for group in query.wanted for form in self._forms_of(group[0])[:1] for word in form.words
-        ]
-        pieces = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:_MOST_WORDS]
+        words = [word for group in query.wanted for form in forms_of(group[0])[:1] for word in form.words]
+        pieces = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:MOST_WORDS]
         return query._replace(wanted=pieces, enough=1) if len(pieces) > 1 else None
 
     def _anywhere(self, terms: Iterable[Term], fields: Sequence[str]) -> list[Sought]:
@@ -132,7 +122,7 @@ class Matcher:
         return [
             found
             for term in terms
-            for form in self._forms_of(term)
+            for form in forms_of(term)
             for found in self._found(form, index_fields([term.field]) if term.field else fields)
         ]
 
@@ -209,25 +199,13 @@ class Matcher:
 
     def _single(self, group: Sequence[Term]) -> str:
         """The one word of a group, if it has one."""
-        forms = self._forms_of(group[0]) if len(group) == 1 and not group[0].field else []
+        forms = forms_of(group[0]) if len(group) == 1 and not group[0].field else []
         return forms[0].words[0] if forms and len(forms[0].words) == 1 and not forms[0].prefix else ""
 
     def _told(self, frequencies: Iterable[int]) -> float:
         """How much words tell that are so frequent, as the index reckons it."""
         count = self._vocabulary.count
         return sum(log(1 + max(count - each + 0.5, 0.5) / (each + 0.5)) for each in frequencies)
-
-    def _forms_of(self, term: Term) -> list[Form]:
-        """A term as it stands, as its humps, and, if it is a place in a file, without the line."""
-        text = term.text if term.text.isascii() else words.sought(term.text)
-        written = [text]
-        if not term.quoted:
-            written.append(words.without_line(text))
-            if text.isascii():
-                written.append(" ".join(words.humps_of(text)))
-        cuts = [words.cut(each) for each in dict.fromkeys(written)]
-        forms = [Form(cut[:_MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
-        return [form for place, form in enumerate(forms) if form not in forms[:place]]
 
     def _row(self, field: str, form: Form, entries: int) -> Sought:
         """What finds a form in a field, where so many entries have the rarest of its words."""
@@ -267,16 +245,12 @@ class Matcher:
         return Sought(row, entries)
 
     def _conditions(self, filters: Filters) -> list[tantivy.Query]:
-        asked = {
-            "source": filters.sources,
-            "project": filters.projects,
-            "model": filters.models,
-            "role": filters.roles,
-            "branch": filters.branches,
-            "tools": filters.tools,
-            "has": ("error",) if filters.has_error else (),
-        }
-        conditions = [self._having(kind, self._meant(kind, names)) for kind, names in asked.items() if names]
+        conditions = [
+            self._having(kind, meant(kind, names, self._vocabulary.values(kind)))
+            for kind, names in names_in(filters).items()
+        ]
+        if filters.has_error:
+            conditions.append(self._having("has", ["error"]))
         if filters.conversations:
             conditions.append(self._within(filters.conversations, filters.held))
         if filters.since is not None or filters.until is not None:
@@ -289,17 +263,6 @@ class Matcher:
             self._one_of("key", [_stored(key) for key in held]),
         ]
         return tantivy.Query.boolean_query([(Occur.Should, one) for one in either])
-
-    def _meant(self, kind: str, names: Iterable[str]) -> list[str]:
-        """The values of a kind that are called so, or in part."""
-        known = {value: value.casefold() for value in self._vocabulary.values(kind)}
-        meant: dict[str, None] = {}
-        for name in (as_stored(each).casefold() for each in names):
-            equal = [value for value, folded in known.items() if folded == name]
-            if kind in _BY_PART or not equal:
-                equal = [value for value, folded in known.items() if name in folded]
-            meant.update(dict.fromkeys(equal))
-        return list(meant)
 
     def _having(self, kind: str, values: Iterable[str]) -> tantivy.Query:
         return self._one_of(FACTS, [fact(kind, value) for value in values])

@@ -30,6 +30,9 @@ thought, what tools were given and gave, or only one of these, what attached fil
 FACTS = "fact"
 """The field of the index that has all that entries are filtered by, each with its kind before it."""
 
+BY_PART = ("project", "model")
+"""Values that are long and seldom typed as they are."""
+
 _LONGEST_VALUE = 1000  # characters that are compared
 _LONGEST = 20_000  # characters; the rest of a whole log pasted as a query changes nothing
 _MOST = 64  # terms
@@ -40,7 +43,7 @@ _NOWHERE = ("",)  # no field is called so
 _QUOTES = str.maketrans("“”„‟«»＂", '"""""""')
 # A field is a name before a colon with something right behind it; a minus belongs to what it touches.
 _TERM = re.compile(r'(-(?=[^\s-]))?(?:([A-Za-z]+):(?=[^\s:]))?(?:"([^"]*+)"?|([^\s"]++))')
-_ROLES = ("user", "assistant", "system", "tool")
+ROLES = ("user", "assistant", "system", "tool")
 
 
 class Term(NamedTuple):
@@ -135,6 +138,31 @@ def as_stored(value: str) -> str:
 def fact(kind: str, value: str) -> str:
     """A value that entries are filtered by, as the index has it."""
     return f"{kind}:{as_stored(value)}"
+
+
+def names_in(filters: Filters) -> dict[str, tuple[str, ...]]:
+    """What filters ask for by name, by the kind of value that is called so."""
+    asked = {
+        "source": filters.sources,
+        "project": filters.projects,
+        "model": filters.models,
+        "role": filters.roles,
+        "branch": filters.branches,
+        "tools": filters.tools,
+    }
+    return {kind: names for kind, names in asked.items() if names}
+
+
+def meant(kind: str, names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Those of all values of a kind that are called so; or in part, if none is called just so."""
+    folded = {value: value.casefold() for value in map(as_stored, known)}
+    meant: dict[str, None] = {}
+    for name in (as_stored(each).casefold() for each in names):
+        equal = [value for value, each in folded.items() if each == name]
+        if kind in BY_PART or not equal:
+            equal = [value for value, each in folded.items() if name in each]
+        meant.update(dict.fromkeys(equal))
+    return list(meant)
 
 
 def parse(text: str, filters: Filters = _NO_FILTERS, now: float | None = None) -> Query:
@@ -256,7 +284,7 @@ def _without(fields: Iterable[str], excluded: Iterable[str]) -> tuple[str, ...]:
 
 def _roles(value: str, _now: float | None) -> Filters | None:
     roles = _values(value.lower())
-    return Filters(roles=roles) if roles and set(roles) <= set(_ROLES) else None
+    return Filters(roles=roles) if roles and set(roles) <= set(ROLES) else None
 
 
 def _since(value: str, now: float | None) -> Filters | None:

@@ -114,6 +114,11 @@ def without_colours(text: str) -> str:
     return _COLOURS.sub(lambda found: " " * len(found[0]), text) if "\x1b[" in text else text
 
 
+def flat(text: str) -> str:
+    """A text in which each of its words stands as the index has it, but not by itself: that takes longer."""
+    return _in_ascii(text if text.isascii() else _folded(text.encode("utf-8", "replace"))).lower()
+
+
 def cut(text: str) -> list[str]:
     """The words of what is looked for, which the index has as they are."""
     words = _in_ascii(text).encode().translate(_WORD_CLASS).decode().split()

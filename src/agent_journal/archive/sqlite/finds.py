@@ -210,6 +210,10 @@ class Finds(Indexable):
         shown |= {by for call, by in self._rows(answers, conversation) if call in shown and by in before}
         return shown | {row.key for row in rows if row.role == "system" and row.parent_id is None}
 
+    def values(self, kind: str) -> list[str]:
+        """All that entries are filtered by of a kind: `source`, `branch`, or `tools` by name and kind."""
+        return [value for (value,) in self._rows(_VALUES[kind]) if value]
+
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
         """What the index is given of entries beyond a key, the newest conversations first."""
         newest = (
@@ -222,6 +226,13 @@ class Finds(Indexable):
             yield from self._indexed_of(number, key)
         for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
             yield remembered(memory_key, memory_of(body))
+
+
+_VALUES = {
+    "source": "SELECT source FROM conversations UNION SELECT source FROM memories",
+    "branch": "SELECT DISTINCT git_branch FROM conversations",
+    "tools": "SELECT name FROM tool_calls UNION SELECT kind FROM tool_calls",
+}
 
 
 def _chain(
