@@ -231,6 +231,21 @@ def content(name: str, items: list[Item]) -> bytes:
         return b"\n".join(bundle.read(member) for member in bundle.namelist())
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"])
+def test_a_file_is_without_its_secrets_whatever_its_encoding(encoding: str) -> None:
+    def item(text: str, **native: str) -> Conversation:
+        data = base64.b64encode(text.encode(encoding)).decode()
+        part = Media(kind="file", name=".env", data=data)
+        message = Message(id="m", role="user", parts=[part], native=native)
+        return Conversation(id="c", source="x", shape="list", timeline=[message])
+
+    written = f"# Schl\u00fcssel\r\nKEY={TOKEN}\r\n"
+    found = redact(item(written, file=base64.b64encode(written.encode(encoding)).decode()))
+
+    expected = item("# Schl\u00fcssel\r\nKEY=[REDACTED:github-token]\r\n", file="[REDACTED:github-token]")
+    assert expected.timeline == found.item.timeline
+
+
 @pytest.mark.parametrize("name", sorted(writers.discover()))
 def test_no_writer_lets_a_secret_through(name: str) -> None:
     planted = [everywhere(item, TOKEN) for item in kitchen_sink()]

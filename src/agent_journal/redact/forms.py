@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, unquote
 
@@ -75,8 +76,8 @@ def _written(secret: str) -> Iterator[str]:
 
 def _in_base64(secret: str) -> Iterator[str]:
     """What base64 of a longer text has in it if the secret is part of that text, wherever it begins there."""
-    data = unquote(secret).encode()
-    for before in range(3):
+    plain = unquote(secret)
+    for data, before in product((plain.encode(), plain.encode("utf-16-le")), range(3)):
         encoded = base64.b64encode(b"\0" * before + data).decode()
         first = (before * 8 + 5) // 6
         last = (before + len(data)) * 8 // 6

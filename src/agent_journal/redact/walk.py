@@ -64,12 +64,11 @@ def _struct(value: Struct, path: Path, edit: Edit) -> Struct:
         old = getattr(value, name)
         if name in _KEPT or not old or old.__class__ in (bool, int, float):
             continue
-        text = text_of(value) if name == "data" and isinstance(value, Media) else None
-        if text is None:
-            new = _walk(old, (*path, name), edit)
-        else:
+        if name == "data" and isinstance(value, Media) and (text := text_of(value)) is not None:
             edited = edit(text, (*path, name))
-            new = old if edited is text else data_of(edited)
+            new = old if edited is text else data_of(edited, value)
+        else:
+            new = _walk(old, (*path, name), edit)
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value
