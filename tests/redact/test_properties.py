@@ -146,6 +146,13 @@ ENDLESS = (
         "-u a:",
         "mysql -p ",
         "login a ",
+        "QUJD",
+        "QUJD/",
+        "htpasswd -b a ",
+        "echo a | sudo -S ",
+        "a:5432:b:c:",
+        'password="a b',
+        "Authorization: ",
     ),
     *(
         "-----BEGIN PRIVATE KEY-----",

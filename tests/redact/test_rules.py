@@ -36,3 +36,12 @@ def test_personal_data_is_replaced_if_asked(credential: zoo.Credential) -> None:
 @pytest.mark.parametrize("decoy", [*zoo.DECOYS, *zoo.PERSONAL_DECOYS])
 def test_decoys_of_personal_data_stay(decoy: str) -> None:
     assert decoy == redacted_text(decoy, personal=True)
+
+
+@pytest.mark.parametrize("line", ["\x1b[32m{}\x1b[0m", "key.pem:7:{}", "key.pem-7-{}", "│ {} │", "    7→{}"])
+def test_a_private_key_is_found_as_programs_show_it(line: str) -> None:
+    key = next(secret for kind, secret in zoo.TOKENS if kind == "private-key")
+    shown = "\n".join(line.format(each) for each in key.splitlines())
+    found = redacted_text(shown)
+
+    assert not [each for each in key.splitlines()[1:-1] if each in found]

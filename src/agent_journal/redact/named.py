@@ -17,11 +17,14 @@ _QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
 # Between two fields of a record there may be the end of a line, which is `\n` within JSON, and a switch.
 _GAP = r"(?:\s|\\+[nrt])"
 _SWITCH = rf"""\\*["'][A-Za-z]{{1,20}}\\*["']:[ \t]?(?:true|false|null),{_GAP}{{0,24}}"""
-# `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `, `:** ` in Markdown; also `"name": "X", "value": "` and
-# `name: X`, `value: ` below it, as JSON and YAML have environments.
+# `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `, `:** ` in Markdown, `: str = ` with a type, `", ` in a call,
+# `||`, `??` and `) or` before what counts if nothing is given; also `"name": "X", "value": "` and `name: X`,
+# `value: ` below it, as JSON and YAML have environments.
 _SIGN = (
-    rf"{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}(?:={{1,3}}>?|:=|:(?:\*\*)?"
-    rf"""|(?:,|{_GAP}){_GAP}{{0,24}}(?:{_SWITCH})?\\*["']?value\\*["']?[ \t]?[:=])[ \t]{{0,8}}"""
+    rf"(?:{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}(?:={{1,3}}>?|:=|:(?:\*\*)?"
+    r"|:[ \t]?&?[A-Za-z][A-Za-z.\[\]|]{0,24}[ \t]?=|\|\|=?|\?\?=?"
+    rf"""|(?:,|{_GAP}){_GAP}{{0,24}}(?:{_SWITCH})?\\*["']?value\\*["']?[ \t]?[:=])"""
+    rf"|{_QUOTE}(?:,|\)[ \t]or))[ \t]{{0,8}}"
 )
 _QUOTED = r"""[^\s"'`\\<>]"""
 # Between double quotes; not where single ones end a string of a program that goes on behind a plus sign.
@@ -40,7 +43,7 @@ _BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
 # Words before the name that make something public of it.
 _PUBLIC = re.compile(
     r"(?:page|next|prev|previous|starting|continuation|pagination|cursor|max|min|num|input|output|prompt|completion|total"
-    r"|cached?|stop|bos|eos|pad|unk|special|public(?:[_.-]?key)?|publishable|type|sync|lock|cancel|cancellation|design|syntax"
+    r"|cached?|stop|bos|eos|pad|unk|special|public(?:[_.-]?key)?|publishable|type|(?<!r)sync|lock|cancel|cancellation|design|syntax"
     r"|lexer|parser|idempotency)[_.-]?\Z",
     re.IGNORECASE,
 )
@@ -51,8 +54,10 @@ def kind_of_field(name: str, value: str) -> str | None:
     if name.lower() in _COOKIES:
         return "cookie" if decoys.is_random(value) and _may_be_real(value) else None
     named = _FIELD.fullmatch(name)
-    if named is None or _PUBLIC.search(named[1]) or any(map(str.isspace, value)):
+    if named is None or _PUBLIC.search(named[1]):
         return None
+    if any(map(str.isspace, value)):
+        return "password" if _IS_PASSWORD.search(name) and _is_phrase(value) else None
     return _kind(name) if _is_secret(name, value) else None
 
 
@@ -87,13 +92,29 @@ _LEAST_CLASSES = 3
 
 def _is_password(value: str) -> bool:
     """Whether it may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a call in a program."""
-    if _ADDRESS.match(value) or _IN_PROGRAM.search(value):
+    if _ADDRESS.match(value) or _IN_PROGRAM.search(value.rstrip("=")):  # which base64 ends with
         return False
     digits, symbols = decoys.has_digit(value), not _SYMBOLS.isdisjoint(value)
     lower, upper = any(map(str.islower, value)), any(map(str.isupper, value))
     if value.isalnum():
         return digits and (lower or upper)
     return (digits or symbols) and sum((lower, upper, digits, symbols)) >= _LEAST_CLASSES
+
+
+_LEAST_PHRASE, _LONGEST_PHRASE = 10, 80
+# What is said about passwords in forms and messages, and what no password has: it is something else.
+_ABOUT_PASSWORDS = re.compile(
+    r"pass|pwd|contrase|senha|parol|wachtwoord|парол|密[码碼]|暗証|パス|비밀|secret|[(){}\[\]<>%:;=|…]|\.(?:\s|\Z)|\n"
+    r"|\b(?:a|an|and|any|are|at|be|by|can|do|enter|for|from|has|if|in|is|it|least|may|must|new|no|not|of|on|only|or"
+    r"|please|set|should|that|the|this|to|type|use|used|was|when|will|with|you|your|characters|digits?|letters?)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_phrase(value: str) -> bool:
+    """Whether words with blanks between them may be a password, not what is said about one."""
+    is_said = _ABOUT_PASSWORDS.search(value) is not None
+    return _LEAST_PHRASE <= len(value) <= _LONGEST_PHRASE and not is_said and _may_be_real(value)
 
 
 # ── In text ──
@@ -116,25 +137,36 @@ def _is_assigned(match: re.Match[str], found: str) -> bool:
     field = _FIELD.fullmatch(name)
     if field is None or _PUBLIC.search(field[1]):
         return False
-    is_bare = match.string[match.start(match.lastgroup or 0) - 1] == "="
+    before = match.string[match.start() : match.start(match.lastgroup or 0)]
+    if "," in before and "value" not in before:  # in a call, or in a list of names
+        is_quoted = before.endswith(('"', "'", "`"))
+        return is_quoted and len(found) >= _LEAST_KEY and _may_be_real(found) and decoys.is_random(found)
+    is_bare = before.endswith("=")
     if is_bare and name.isupper() and _IS_PASSWORD.search(name):
         # As in a shell or an .env file, where any word may be one.
         return len(found) >= _LEAST_PASSWORD and _may_be_real(found) and not found.isupper()
     return _is_secret(name, found)
 
 
+def _is_assigned_phrase(match: re.Match[str], found: str) -> bool:
+    """In a program it may be a text for people as well, unless it has a digit; in a shell hardly."""
+    before = match.string[match.start() : match.start(match.lastgroup or 0)]
+    is_in_shell = _name_in(match).isupper() and before.rstrip("\\\"'`").endswith("=")
+    return "," not in before and _is_phrase(found) and (is_in_shell or decoys.has_digit(found))
+
+
 # A key mixes letters and digits, a password has a digit or a symbol; after `DB_PASSWORD=` it may be a word.
 _TRIGGER = (
     rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
-    rf"|(?i:(?:{_PASSWORDS}|[_-]pass){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}[0-9!@#$%^&*+?~,]"
+    rf"|(?i:(?:{_PASSWORDS}|(?:^|[^A-Za-z])pass){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}[0-9!@#$%^&*+?~,]"
     rf"|(?:PASSW(?:OR)?D|PASSPHRASE|PASSCODE|PWD|_PASS)[A-Z0-9_]{{0,12}}={_BARE}{{6}}"
 )
 
 
-def _rule(before_value: str, value: str, after: str) -> Rule:
+def _rule(before_value: str, value: str, after: str, edge: str = "(?<![A-Za-z])") -> Rule:
     return Rule(
         kind="secret",
-        before=rf"(?i:(?:{_PASSWORDS}|(?<=[_-])pass|{_KEY}){_SUFFIX}){_SIGN}{before_value}",
+        before=rf"(?i:(?:{_PASSWORDS}|{edge}pass|{_KEY}){_SUFFIX}){_SIGN}{before_value}",
         pattern=value,
         after=after,
         trigger=_TRIGGER,
@@ -150,5 +182,13 @@ def _repeated(character: str) -> str:
 NAMED = (
     _rule(r'\\*"', rf"{_QUOTED}{_BETWEEN}{{{_LEAST_PASSWORD - 2},{_LONGEST}}}(?<!['`])", r'(?=\\*")'),
     _rule(_QUOTE, _repeated(_QUOTED), rf"(?=\\|{_QUOTE})"),
-    _rule("", _repeated(_BARE), r"(?![(\[{])"),
+    _rule("", _repeated(_BARE), r"(?![(\[{])", "(?<=[_-])"),
+    Rule(
+        kind="password",  # of several words
+        before=rf"(?i:(?:{_PASSWORDS}){_SUFFIX}){_SIGN}{_QUOTE}",
+        pattern=r"""[^\s"'`\\<>]{1,40}(?: [^\s"'`\\<>]{1,40}){1,8}""",
+        after=rf"(?=\\|{_QUOTE})",
+        trigger=rf"""(?i:(?:{_PASSWORDS}){_SUFFIX}){_SIGN}{_QUOTE}[^\s"'`\\<>]{{1,40}} [^\s"'`\\<>]""",
+        check=_is_assigned_phrase,
+    ),
 )

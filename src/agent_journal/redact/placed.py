@@ -16,6 +16,31 @@ _OF_OPTIONS = re.compile(
     r"|instead|should|cannot|without|through|before|because|either|unless|together|explicitly|directly",
     re.IGNORECASE,
 )
+# aws configure set profile.x.aws_secret_access_key, npm config set //registry/:_authToken
+_SET = (
+    r"(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set|config(?:ure)?[ \t]+set)[ \t]+"
+    r"(?i:[A-Z0-9_.:/-]{0,60}(?:token|key|secret|password|passwd))"
+)
+# As people say it, in Markdown, and in a table.
+_CALLED = r"(?i:api[ _-]?key|token|secret(?:[ _]key)?)(?:[ \t]+(?:is|was):?|[`*]{1,3}:|[`*]{0,3}[ \t]*\|)"
+_STATEMENTS = (
+    r"identified[ \t]+(?:with[ \t]+[a-z0-9_\"'`]{1,40}[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?"
+    r"|password[ \t]*=?[ \t]+n?"
+    r"|set[ \t]+password[ \t]+for[ \t]+[^\n=;]{1,80}=[ \t]*(?:password\()?"
+    r"|convertto-securestring[ \t]+(?:-string[ \t]+)?"
+)
+_APART = r"(?:\s|\\n){1,24}"
+_NETRC = rf"login{_APART}[^\s\\]{{1,64}}{_APART}(?:account{_APART}[^\s\\]{{1,64}}{_APART})?password"
+_ASKS = (
+    r"(?:sudo[ \t]+-[A-Za-z]{0,4}S\b|(?:sudo[ \t]+)?chpasswd\b|[a-z]+[ \t]+[^\n|]{0,120}-password-stdin\b)"
+)
+_ARGUMENTS = r"(?:[ \t][^\n|;\\]{0,120}?)?[ \t]"
+_OPTIONS = (
+    rf"(?:sqlcmd|bcp|zip|unzip){_ARGUMENTS}-P|ldap[a-z]{{2,8}}{_ARGUMENTS}-w|cqlsh{_ARGUMENTS}-p|7z[ar]?{_ARGUMENTS}-p"
+    rf"|keytool{_ARGUMENTS}-(?:store|key)pass|openssl{_ARGUMENTS}-pass(?:in|out)?[ \t]+pass:"
+    rf"|(?:requirepass|masterauth|rootpw|nmcli{_ARGUMENTS}password)[ \t]"
+    rf"|(?:smbclient|rpcclient|winexe){_ARGUMENTS}-U[ \t]{{0,2}}[A-Za-z0-9_.-]{{1,40}}%"
+)
 _USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
 
 
@@ -83,12 +108,13 @@ PLACED = (
     ),
     Rule(
         kind="authorization",
-        before=(
-            rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}"
-            r"(?i:token|apikey|api-key|ssws|bot|key|geniekey|digest)[ \t]+"
+        before=(  # whatever the scheme is called, also where it names what it gives: Token token="…"
+            rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=,][ \t]{{0,4}}{_QUOTE}"
+            rf"(?!(?i:basic|bearer)[ \t])(?:[A-Za-z][A-Za-z0-9-]{{1,24}}[ \t]{{1,4}})?"
+            rf"(?:[A-Za-z@!]{{1,24}}=)?{_QUOTE}"
         ),
         pattern=rf"{_OPAQUE}{{16,}}+",
-        trigger=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=]",
+        trigger=rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=,][ \t]{{0,4}}{_QUOTE}[A-Za-z0-9]",
         check=_is_random,
     ),
     Rule(
@@ -122,11 +148,9 @@ PLACED = (
     ),
     Rule(
         kind="token",  # setx NAME SECRET, set -x NAME SECRET, ENV NAME SECRET, gh secret set NAME -b SECRET
-        before=r"(?<![A-Za-z0-9])(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set)[ \t]+"
-        r"(?i:[A-Z0-9_]{0,40}(?:token|key|secret|password|passwd))[ \t]+(?:(?:--body|-b)[ \t=]*)?" + _QUOTE,
+        before=rf"(?<![A-Za-z0-9]){_SET}[ \t]+(?:(?:--body|-b)[ \t=]*)?{_QUOTE}",
         pattern=rf"{_OPAQUE}{{16,}}+",
-        trigger=r"(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set)[ \t]+"
-        r"(?i:[A-Z0-9_]{0,40}(?:token|key|secret|password|passwd))[ \t]",
+        trigger=rf"{_SET}[ \t]",
         check=_is_random,
     ),
     Rule(
@@ -137,10 +161,55 @@ PLACED = (
         check=_is_password_of_user,
     ),
     Rule(
+        kind="password",  # curl -uuser:password, curl -su user:password, curl --proxy-user, http -a
+        before=r"(?<![A-Za-z0-9])(?:curl\b[^\n|;]{0,120}?[ \t](?:-[A-Za-z]{0,4}[uU]|--proxy-user)"
+        r"|https?[ \t]+-a)"
+        rf"[ \t=]{{0,4}}{_QUOTE}[^\s:\"'`\\<>/$]{{1,64}}:",
+        pattern=r"[^\s\"'`\\<>|;/$][^\s\"'`\\<>|;/]{3,128}",
+        trigger=r"(?:curl[^\n|;]{0,120}[ \t](?:-[A-Za-z]{0,4}[uU]|--proxy-user)|https?[ \t]+-a)"
+        r"[ \t=]{0,4}\\*[\"']?[^\s:\"'`\\<>/$]{1,64}:",
+        check=_is_password_of_user,
+    ),
+    Rule(
         kind="password",  # mysql -pSECRET, sshpass -p SECRET
-        before=r"(?:mysql(?:dump|admin)?[^\n|;\\]{0,120}? -p|sshpass -p ?)" + _QUOTE,
+        before=r"(?:(?:mysql|mariadb)[a-z-]{0,8}\b[^\n|;\\]{0,120}? -p|sshpass -p ?)" + _QUOTE,
         pattern=r"[^\s\"'`\\<>|;$]{4,128}",
-        trigger=r"(?:mysql(?:dump|admin)?[^\n|;]{0,120} -p|sshpass -p)",
+        trigger=r"(?:(?:mysql|mariadb)[^\n|;]{0,120} -p|sshpass -p)",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # options of other programs
+        before=rf"(?<![A-Za-z0-9])(?:{_OPTIONS})[ \t]{{0,4}}{_QUOTE}",
+        pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{3,128}",
+        trigger=_OPTIONS.replace(r"{0,120}?", "{0,120}"),
+        check=_is_given,
+    ),
+    Rule(
+        kind="password",  # htpasswd -b FILE USER SECRET, htpasswd -nb USER SECRET
+        before=r"htpasswd(?:[ \t]+-[A-Za-z]{0,4}b[A-Za-z]{0,4}"
+        r"|[ \t]+-[A-Zac-z]{1,4}(?:[ \t]+[0-9]{1,2})?){1,4}"
+        rf"(?:[ \t]+[^\s|&;<>-][^\s|&;<>]{{0,80}}){{1,2}}[ \t]+{_QUOTE}",
+        pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{3,128}",
+        after=r"(?=[\s\"'`\\|&;<>)]|\Z)",
+        trigger=r"htpasswd[ \t]+-",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # echo SECRET | sudo -S, and into others that ask for it
+        before=rf"(?:echo|printf)[ \t]+(?:-[a-z]{{1,2}}[ \t]+)?{_QUOTE}",
+        pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;$]{3,128}",
+        after=rf"(?=(?:\\n)?{_QUOTE}[ \t]*\|[ \t]*{_ASKS})",
+        trigger=r"\|[ \t]*(?:sudo[ \t]+-[A-Za-z]{0,4}S|(?:sudo[ \t]+)?chpasswd"
+        r"|[a-z]+[ \t]+[^\n|]{0,120}-password-stdin)",
+        check=_is_real,
+    ),
+    Rule(
+        kind="password",  # .pgpass: host:port:database:user:password
+        before=r"(?:(?<![^\n])|(?<=\\n)|(?<=[\"'`]))(?:[A-Za-z][A-Za-z0-9.-]{0,80}|[0-9.]{7,15}|\*):(?:[0-9]{4,5}|\*)"
+        r":(?:[A-Za-z_][A-Za-z0-9_-]{0,40}|\*):(?:[A-Za-z_][A-Za-z0-9_-]{0,40}|\*):",
+        pattern=r"[^\s\"'`\\<>:/]{6,128}",
+        after=r"(?=[\s\\\"'`]|\Z)",
+        trigger=r":(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,41}:[A-Za-z0-9_*-]{1,41}:[^\s:/]{6}",
         check=_is_real,
     ),
     Rule(
@@ -153,17 +222,17 @@ PLACED = (
     ),
     Rule(
         kind="password",  # .netrc
-        before=r"login[ \t]+[^\s]{1,64}[ \t]+password[ \t]+",
+        before=_NETRC + r"[ \t]+",
         pattern=r"[^\s\"'`\\<>]{4,256}",
-        trigger=r"login[ \t]+[^\s]{1,64}[ \t]+password[ \t]",
+        trigger=_NETRC + r"[ \t]",
         check=_is_real,
     ),
     Rule(
         kind="password",  # SQL
-        before=r"(?i:identified[ \t]+by|with[ \t]+password|set[ \t]+password[ \t]*=|password)[ \t]+\\*'",
-        pattern=r"[^\s'\\]{4,256}",
-        after=r"(?=\\|')",
-        trigger=r"(?i:identified[ \t]+by|password)[ \t]+\\*'",
+        before=rf"(?i:{_STATEMENTS})\\*[\"']",
+        pattern=r"[^\s\"'\\]{4,256}",
+        after=r"(?=[\\\"'])",
+        trigger=rf"(?i:{_STATEMENTS})\\*[\"']",
         check=_is_in_statement,
     ),
     Rule(
@@ -175,6 +244,21 @@ PLACED = (
             r"\\*[`\"'*]{0,2}[^\s\"'`\\<>,;(){}\[\]*]{0,63}[0-9]"
         ),
         check=_is_strong,
+    ),
+    Rule(
+        kind="token",  # "your API key is …", and beside it in a table
+        before=rf"{_CALLED}[ \t]+[`\"'*]{{0,2}}",
+        pattern=rf"{_OPAQUE}{{16,}}+",
+        trigger=rf"{_CALLED}[ \t]+\\*[`\"'*]{{0,2}}{_OPAQUE}{{16}}",
+        check=_is_random,
+    ),
+    Rule(
+        kind="token",  # XML, and property lists
+        before=r"<(?i:[a-z:._-]{0,20}(?:key|token))>(?:[A-Za-z_-]{0,30}(?i:key|token|secret)</key>(?:\s|\\n){0,12}<string>)?",
+        pattern=rf"{_OPAQUE}{{16,}}+",
+        after="(?=</)",
+        trigger=rf"(?i:key|token)>(?:(?:\s|\\n){{0,12}}<string>)?{_OPAQUE}{{16}}",
+        check=_is_random,
     ),
     Rule(
         kind="password",  # XML, as in settings of Maven

@@ -13,6 +13,7 @@ from agent_journal.redact.placed import PLACED
 from agent_journal.redact.rules import EDGE
 from agent_journal.redact.spans import Span, merged
 from agent_journal.redact.tokens import TOKENS
+from agent_journal.redact.wrapped import WRAPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _LONG = 256
+_AT_END = 8  # characters, as a colour takes that ends with a line
 _TAB_IN_JSON = r"\\t"
 
 
@@ -58,7 +60,7 @@ class Scanner:
 @cache
 def scanner(*, personal: bool) -> Scanner:
     """The scanner for secrets, or for secrets and personal data."""
-    groups: list[Sequence[Rule]] = [TOKENS, PLACED, NAMED]
+    groups: list[Sequence[Rule]] = [TOKENS, PLACED, NAMED, WRAPPED]
     return Scanner([*groups, PERSONAL] if personal else groups)
 
 
@@ -87,7 +89,7 @@ def _matches(
         match = union.search(text, start, end)
         if match is None:
             return
-        if match.end() == end < len(text):
+        if match.end() + _AT_END >= end < len(text):
             match = union.match(text, match.start()) or match
         group = match.lastgroup or ""
         rule = rules[int(group[1:])]

@@ -14,7 +14,7 @@ _BASE64 = "[A-Za-z0-9+/=]"
 
 CLOUDS = (
     token("aws-access-key", "AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]", 16, most=16),
-    token("aws-bedrock-key", "ABSK", _BASE64, 100),
+    token("aws-bedrock-key", "ABSK|bedrock-api-key-", _BASE64, 100),
     token("google-api-key", "AIza", _WIDE, 35),
     token("google-api-key", r"AQ\.Ab8", _WIDE, 30),
     token("google-oauth-token", r"ya29\.", "[A-Za-z0-9_.-]", 20),
@@ -29,6 +29,7 @@ CLOUDS = (
     token("alibaba-access-key", "LTAI", _WORD, 16, most=26),
     token("tencent-secret-id", "AKID", _WORD, 32, most=36),
     token("cloudflare-key", r"v1\.0-[a-f0-9]{24}-", _HEX, 100),
+    token("cloudflare-key", "cf(?:ut|at|k)_", _WORD, 32, check=is_mixed),
     token("heroku-key", "HRKU-", _WIDE, 36),
     token("fly-token", "FlyV1 |fm[12][ar]?_", "[A-Za-z0-9+/=_,-]", 60),
     token("fly-token", "fo1_", _WIDE, 40),
@@ -54,6 +55,9 @@ MODELS = (
     token("openrouter-key", "sk-or-(?:v1-)?", _HEX, 32),
     token("openai-key", "sk-(?:proj|svcacct|admin|None|service|user)-", _WIDE, 20),
     token("openai-key", "sess-", _WORD, 40),
+    token("moonshot-key", "sk-kimi-", _WORD, 32),
+    token("minimax-key", "sk-cp-", _WIDE, 40, check=is_mixed),
+    token("cartesia-key", "sk_car_", _WIDE, 20, check=is_mixed),
     token("langfuse-key", "sk-lf-", "[a-f0-9-]", 32),
     # Also DeepSeek, Moonshot and others that speak the same API.
     token("openai-key", "sk-", _WORD, 20, check=is_mixed),
@@ -71,6 +75,10 @@ MODELS = (
     token("firecrawl-key", "fc-", _HEX, 32, most=32),
     token("langsmith-key", "lsv2_(?:pt|sk)_", "[a-f0-9_]", 32),
     token("pinecone-key", "pcsk_", "[A-Za-z0-9_]", 40),
+    token("context7-key", "ctx7sk-", "[a-f0-9-]", 32),
+    token("cursor-key", "crsr_|key_", _HEX, 64),
+    token("browserbase-key", "bb_(?:live|test)_", _WIDE, 24, check=is_mixed),
+    token("apify-token", "apify_api_", _WORD, 32),
     token("jina-key", "jina_", _WIDE, 40),
     token("e2b-key", "e2b_", _HEX, 40),
     token("runpod-key", "rpa_", _WORD, 40),
@@ -81,7 +89,7 @@ MODELS = (
 CODE = (
     token("github-token", "gh[pousr]_", "[A-Za-z0-9_]", 36),
     token("github-token", "github_pat_", "[A-Za-z0-9_]", 36),
-    token("gitlab-token", "gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-", "[A-Za-z0-9_.-]", 20),
+    token("gitlab-token", "gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-", "[A-Za-z0-9_.-]", 20),
     token("gitlab-token", "GR1348941", _WIDE, 20),
     token("bitbucket-token", "ATBB", _WORD, 28, most=36),
     token("atlassian-token", "AT[AC]TT3", "[A-Za-z0-9_=-]", 60),
@@ -108,6 +116,7 @@ CODE = (
     token("sentry-token", "sntry[su]_", "[A-Za-z0-9_+/=-]", 40),
     token("grafana-token", "glsa_", "[A-Za-z0-9_]", 40),
     token("grafana-token", "glc_eyJ", _BASE64, 30),
+    token("posthog-key", "phx_", _WORD, 40),
     token("dynatrace-token", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.", "[A-Z0-9]", 64),
     token("contentful-token", "CFPAT-", _WIDE, 40),
     token("prefect-key", "pn[ub]_", _WORD, 36),
@@ -117,9 +126,9 @@ CODE = (
 )
 
 SERVICES = (
-    token("stripe-key", "[sr]k_(?:live|test|prod)_", _WORD, 16),
+    token("stripe-key", "[sr]k_(?:live|test|prod|org)_", "[A-Za-z0-9_]", 16, check=is_mixed),
     token("webhook-secret", "whsec_", _BASE64, 24),
-    token("slack-token", r"xox[abeoprs]-|xoxe\.xox[bp]-", "[A-Za-z0-9-]", 10, check=is_mixed),
+    token("slack-token", r"xox[abcdeoprs]-|xoxe\.xox[bp]-|xwfp-", "[A-Za-z0-9%-]", 10, check=is_mixed),
     token("slack-token", "xapp-[0-9]-", "[A-Za-z0-9-]", 20),
     token("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/", "[A-Za-z0-9/]", 24),
     token("discord-webhook", r"discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/", _WIDE, 40),
@@ -152,6 +161,7 @@ SERVICES = (
     token("resend-key", "re_[A-Za-z0-9]{8}_", _WORD, 22, most=26),
     token("brevo-key", "xkeysib-", "[A-Za-z0-9-]", 60),
     token("square-token", "sq0(?:atp|csp|idp)-", _WIDE, 22),
+    token("square-token", "EAAA", _WIDE, 60, most=60, trigger="EAAA[A-Za-z0-9_-]{60}", check=is_mixed),
     token("shopify-token", "shp(?:at|ss|ca|pa)_", "[a-fA-F0-9]", 32),
     token("plaid-token", "access-(?:sandbox|development|production)-", "[a-f0-9-]", 36),
     token("razorpay-key", "rzp_(?:live|test)_", _WORD, 14),
@@ -165,7 +175,11 @@ SERVICES = (
 )
 
 # Between the lines of a key: within JSON they end with `\n`, in a listing they may be numbered or quoted.
-_BETWEEN = r"""(?:\\+[nrt]|[\s"'+,|>#*\\]|[0-9]{1,5}[→:|\t ]){0,16}+"""
+# By `grep` they have their file and number before them, in a terminal they may have colours, or be in a box.
+_BETWEEN = (
+    r"""(?:\\+[nrt]|[\s"'+,|>#*\\│┃║]|[0-9]{1,5}[→:|\t ]|(?:\x1b|\\u001[bB])\[[0-9;]{0,16}m"""
+    r"""|(?<![A-Za-z0-9+/=])[A-Za-z0-9_./~-]{1,80}[:-][0-9]{1,5}[:-]){0,16}+"""
+)
 _KEY_HEADER = rf"(?:{_BETWEEN}(?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]{{0,120}}+)*+"
 _KEY_END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _LEAST_CUT_KEY, _LEAST_KEY = 80, 10
