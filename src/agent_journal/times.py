@@ -64,11 +64,7 @@ def in_zone(text: str, zone: tzinfo | None = None) -> datetime | None:
         return at if at.tzinfo else at.replace(tzinfo=zone)
     try:
         return at.astimezone()
-    except (
-        ValueError,
-        OverflowError,
-        OSError,
-    ):  # beyond what its clock knows
+    except (ValueError, OverflowError, OSError):  # its clock does not go as far
         return at.replace(tzinfo=UTC)
 
 
