@@ -290,6 +290,15 @@ class StoreSuite:
             listed.model, listed.started_at, listed.updated_at, listed.messages,
         )  # fmt: skip
 
+    def test_what_nobody_said_names_no_conversation(self, store: Store) -> None:
+        context = said("1", "<context>", minute(1), hidden=True)
+        put(store, talk("a", context), "/a")
+        assert the(store, "a").title is None
+        put(store, talk("a", context, said("2", "how many eggs?", minute(2))), "/a")
+        assert the(store, "a").title == "how many eggs?"
+        put(store, talk("b", context, said("2", "a question", minute(2))), "/b")
+        assert the(store, "b").title == "a question"
+
     @pytest.mark.parametrize("ids", ["abc", "cab"])
     def test_what_is_alike_is_listed_by_its_name(self, store: Store, ids: str) -> None:
         link = Link(conversation_id="a", relation="fork")

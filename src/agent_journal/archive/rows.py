@@ -84,6 +84,8 @@ class Row(NamedTuple):
     usage: Usage | None
     copy_hash: int | None
     """Equal in copies of one message that stand in several conversations."""
+    hidden: bool = False
+    """Whether nobody said it to anybody: what a program puts before the model in the person's name."""
 
     @property
     def stored(self) -> bytes:
@@ -139,6 +141,7 @@ def _row_of_message(message: Message) -> Row:
         "\n".join(thought), tool, output, "\n".join(attached), content_hash(body, text), body, calls,
         message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
+        message.hidden,
     )  # fmt: skip
 
 

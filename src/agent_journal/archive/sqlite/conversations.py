@@ -16,6 +16,7 @@ from agent_journal.archive.sqlite.counting import Counting, name_of
 from agent_journal.archive.sqlite.givers import Givers
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
 from agent_journal.archive.store import Change
+from agent_journal.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -264,7 +265,7 @@ class Conversations(Givers, Counting, Indexable):
             columns["model"] = columns["model"] or row.model
             if columns["model"] and columns["summary"]:
                 break
-            if row.role == "user" and row.text and not columns["summary"]:
+            if row.role == "user" and row.text and not (row.hidden or columns["summary"]):
                 columns["summary"] = tree.title_from([row.text])
         if columns["started_at"] is None:
             first = next((row.at for row in rows if row.at), None)
@@ -278,10 +279,14 @@ class Conversations(Givers, Counting, Indexable):
     def _first_words(self, key: int) -> str | None:
         """What a person said first in a conversation, whichever file brought it."""
         sql = (
-            "SELECT text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
+            "SELECT key, text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
             "AND NOT earlier ORDER BY position"
         )
-        return tree.title_from(text for (text,) in self._rows(sql, key))
+        return tree.title_from(text for number, text in self._rows(sql, key) if not self._is_hidden(number))
+
+    def _is_hidden(self, key: int) -> bool:
+        entry = self._entry(key)
+        return isinstance(entry, Message) and entry.hidden
 
     def _update(
         self,
