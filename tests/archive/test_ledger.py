@@ -75,6 +75,19 @@ def test_a_bad_line_is_counted_to_the_byte(tmp_path: Path) -> None:
     ]
 
 
+def test_why_something_is_missing_is_told_before_what_is_merely_odd(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    odd = "".join(f'{{"type":"news-{number}"}}\n' for number in range(100))
+    file.write_text(lines(2) + odd + '{"type":"user", broken\n')
+    with journal(tmp_path / "journal") as archive:
+        (result,) = imported(archive, file).results
+        row = account(archive, file)
+
+    assert Kind.BAD_RECORD.label == row.notes[0]["kind"]
+    assert Kind.UNKNOWN_TYPE.label == row.notes[1]["kind"]
+    assert Kind.BAD_RECORD.label in result.notes[0]
+
+
 def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     file = tmp_path / NAME
     whole = lines(3)

@@ -33,6 +33,8 @@ _MOST_NOTES = 50
 _NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN, Status.PENDING}
 # What is told of files that no reader got to see.
 _SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
+# A last line that is still being written is no damage: it is read when it is whole.
+_DAMAGE = {kind.label for kind in Kind if kind.damage and kind is not Kind.TORN_TAIL}
 
 
 class Read(msgspec.Struct):
@@ -188,21 +190,19 @@ class Reading:
         return before + sum(new.values())
 
     def _settle(self, note: Notes) -> None:
-        """Whatever of a file did not come through is named and counted; the rest came through.
-
-        A last line that is still being written is no damage: it is read when it is whole.
-        """
+        """Whatever of a file did not come through is named and counted; the rest came through."""
         row = self.read.row
         if row.status in _NOTHING_READ:
             row.defects = row.size
         else:
-            damage = any(kind.damage and kind is not Kind.TORN_TAIL for kind in note.counts)
+            damage = any(kind.label in _DAMAGE for kind in note.counts)
             row.defects = min(row.size, sum(note.lost_bytes.values()))
             row.status = Status.PARTLY if damage else Status.IMPORTED
             if damage and row.size and row.defects == row.size:
                 row.status = Status.UNREADABLE
         row.read_at = self._now
-        kept = note.kept[:_MOST_NOTES]
+        # Why something is missing is told before all that is merely odd.
+        kept = sorted(note.kept, key=lambda each: each.kind not in _DAMAGE)[:_MOST_NOTES]
         row.notes = [
             {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}
             for each in kept
