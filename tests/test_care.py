@@ -86,6 +86,19 @@ def test_everything_is_new_without_a_journal(machine: Machine) -> None:
     assert seen.by_source["claude-code"].homes == ["~/.claude/projects/**/*.jsonl"]
 
 
+def test_what_several_sources_look_for_is_told_by_their_titles(machine: Machine) -> None:
+    looking: dict[str, list[str]] = {}
+    for reader in readers.discover().values():
+        for home in reader.INFO.homes:
+            looking.setdefault(home, []).append(reader.INFO.title)
+    home, titles = next(each for each in looking.items() if len(each[1]) > 1 and "*" not in each[0])
+    machine.write(home.removeprefix("~/"), "?")
+    title = " or ".join(titles)
+
+    assert (machine.survey().by_source[title].title, machine.survey().by_source[title].new_files) == (title, 1)
+    assert any(each.says.startswith(f"{title}: 1 file") for each in machine.findings("source"))
+
+
 def test_only_what_changed_is_new_after_a_sync(machine: Machine) -> None:
     machine.sync()
     assert machine.survey().new_files == 0

@@ -44,6 +44,7 @@ class Survey(msgspec.Struct):
     """What lies where, and what could not be looked at."""
 
     by_source: dict[str, Histories]
+    """What several sources look for is by all of their titles."""
     notes: list[Note]
 
     @property
@@ -67,11 +68,18 @@ def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Ar
     projects = projects_of(kept) if kept else []
     there = list(located(config, infos, environ, here, projects=projects, note=note))
     for each in there:
-        whose = found.setdefault(each.reader, Histories(source="", title="claimed by several"))
-        _count(whose, each, each.stat or Stat())
+        whose = _whose(each, infos)
+        known = found.setdefault(whose, Histories(source="", title=whose))
+        _count(known, each, each.stat or Stat())
     for each in Scan(kept, "").changed(there) if kept else there:
-        _count_new(found[each.reader], each.stat or Stat())
+        _count_new(found[_whose(each, infos)], each.stat or Stat())
     return Survey(found, note.kept)
+
+
+def _whose(found: Found, infos: list[ReaderInfo]) -> str:
+    """The source that looks there; the titles of several, as only the content tells whose it is."""
+    several = (info.title for info in infos if found.home in info.homes)
+    return found.reader or " or ".join(several) or "claimed by several"
 
 
 def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Iterator[str]:
