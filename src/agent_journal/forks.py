@@ -104,7 +104,7 @@ def message_called(conversation: Conversation, name: str) -> str:
 def leaf_after(conversation: Conversation, message_id: str) -> str:
     """Where the conversation ended that goes on after a message: at the head if it is on the way to it."""
     if conversation.shape == "list":
-        return message_id
+        return conversation.timeline[-1].id
     head = conversation.head_id or tree.newest_leaf(conversation.timeline)
     if head is not None and any(e.id == message_id for e in tree.chain_to(conversation.timeline, head)):
         return head

@@ -122,8 +122,10 @@ def _first_sent(conversation: Conversation, request: Request, parents: dict[str,
 
 def branch(conversation: Conversation, which: str) -> Conversation:
     """The path to the head, to any message by its id, or `all` as it is."""
-    if which == "all" or conversation.shape == "list":
+    if which == "all" or (which == "head" and conversation.shape == "list"):
         return conversation
+    if conversation.shape == "list":
+        return _until(conversation, which)
     target = conversation.head_id if which == "head" else which
     if target is None:
         target = tree.newest_leaf(conversation.timeline)
@@ -140,6 +142,16 @@ def branch(conversation: Conversation, which: str) -> Conversation:
     # What a request says before the dialogue stands outside of every path.
     system = [entry for entry in conversation.timeline if entry.id in prompts - on_path]
     return replace(conversation, timeline=[*system, *path], head_id=target, requests=requests)
+
+
+def _until(conversation: Conversation, message_id: str) -> Conversation:
+    """A conversation in which one thing follows the other, up to a message."""
+    timeline = conversation.timeline
+    end = next((place for place, entry in enumerate(timeline, 1) if entry.id == message_id), None)
+    if end is None:
+        raise NoSuchMessage(message_id)
+    path = timeline[:end]
+    return replace(conversation, timeline=path, requests=_within(conversation, path))
 
 
 def last(conversation: Conversation, count: int) -> Conversation:

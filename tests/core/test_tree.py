@@ -263,3 +263,17 @@ def test_branch() -> None:
     assert ids(transforms.branch(replace(talk(), head_id=None), "head").timeline) == ["a", "d"]
     with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
         transforms.branch(talk(), "gone")
+
+
+def test_the_way_to_a_message_ends_with_it_also_where_nothing_branches() -> None:
+    requests = [Request(id=name, prompt_id="a", response_ids=[name]) for name in ("b", "c")]
+    whole = Conversation(
+        id="t", source="s", shape="list", timeline=[said("a"), said("b"), said("c")], requests=requests
+    )
+    got = transforms.branch(whole, "b")
+
+    assert ids(got.timeline) == ["a", "b"]
+    assert [request.id for request in got.requests] == ["b"]
+    assert transforms.branch(whole, "head") == whole
+    with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
+        transforms.branch(whole, "gone")

@@ -182,6 +182,19 @@ def test_what_is_printed_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1000 < longest < 1100
 
 
+def test_where_nothing_branches_the_way_to_a_message_is_told_by_what_follows_it() -> None:
+    timeline: list[Message | Event] = [
+        Message(id=each, role="user", parts=[Text(text=f"said {each}")]) for each in "abc"
+    ]
+    whole = Conversation(id="c", source="x", shape="list", timeline=timeline)
+
+    until = shown(whole, View(branch="b"))
+    assert "said b" in until
+    assert "said c" not in until
+    assert "Messages:  3, 1 of them after that (--branch all)" in until
+    assert "said c" in shown(whole, View(message="b"))
+
+
 def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
     tree = msgspec.json.decode(
         (SHOWN[0].parent.parent / "tree/conversation.json").read_bytes(), type=Conversation

@@ -64,7 +64,8 @@ def _messages(conversation: Conversation, branch: Conversation) -> str:
     aside = sum(message.sidechain for message in everyone if message.id not in shown)
     told = [f"{len(everyone):,}"]
     if elsewhere := len(everyone) - len(shown) - aside:
-        told.append(f"{elsewhere:,} of them on other branches (--branch all)")
+        where = "on other branches" if conversation.shape == "tree" else "after that"
+        told.append(f"{elsewhere:,} of them {where} (--branch all)")
     if aside:
         told.append(f"{aside:,} of them by subagents (--branch all --all)")
     return ", ".join(told)
