@@ -53,10 +53,12 @@ class NoSuchName(AgentJournalError):
 
 
 class NoSuchMessage(AgentJournalError):
-    """A branch was asked for by the id of a message that is not there."""
+    """No message, or more than one, is called so."""
 
-    def __init__(self, message_id: str) -> None:
-        super().__init__(f"no message is called {message_id!r}; 'aj convert -t json' shows the ids")
+    def __init__(self, message_id: str, candidates: Sequence[str] = ()) -> None:
+        several = f"{message_id!r} begins several ids: {', '.join(candidates)}; say more of it"
+        shown = "'aj show ID --json' and 'aj convert -t json' show the ids"
+        super().__init__(several if candidates else f"no message is called {message_id!r}; {shown}")
         self.message_id = message_id
 
 

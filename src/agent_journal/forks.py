@@ -93,11 +93,12 @@ def said_after(timeline: Iterable[Entry]) -> dict[str, Message | None]:
 
 def message_called(conversation: Conversation, name: str) -> str:
     """The id of the message that has this id, or the only one whose id begins so."""
-    found = [message.id for message in tree.messages(conversation) if message.id.startswith(name)]
+    begun = (message.id for message in tree.messages(conversation) if name and message.id.startswith(name))
+    found = [*dict.fromkeys(begun)]
     if name in found:
         return name
-    if not name or len(set(found)) != 1:
-        raise NoSuchMessage(name)
+    if len(found) != 1:
+        raise NoSuchMessage(name, found[:5])
     return found[0]
 
 

@@ -207,6 +207,8 @@ def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
             shown(tree, View(message=unclear))
         with pytest.raises(NoSuchMessage):
             shown(tree, View(branch=unclear))
+    with pytest.raises(NoSuchMessage, match="'b' begins several ids: b1, "):
+        shown(tree, View(message="b"))
 
 
 @pytest.mark.parametrize(
