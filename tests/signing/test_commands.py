@@ -196,3 +196,16 @@ def test_each_signature_has_its_verdict_and_one_that_is_refused_fails(records: P
     ] == told[1:]
     assert other.stdout.startswith("a.sig.cbor: NOT VALID: it names another key than the one it must be of")
     assert "claim" not in other.stdout
+
+
+def test_what_is_no_signature_is_not_called_a_cut_one(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "alone/")
+    (alone,) = (records / "alone").iterdir()
+    done = aj(records, "record", "verify", "--key", "keys/signing-key.pub.pem", str(place), str(alone))
+
+    assert done.returncode == 1
+    assert f"{place.name}: NOT VALID: it is JSON, perhaps the record itself; a signature is" in done.stdout
+    assert (
+        f"{alone.name}: NOT VALID: the record it is of is not beside it; --payload names that" in done.stdout
+    )

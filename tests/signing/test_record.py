@@ -252,7 +252,7 @@ def test_what_is_malformed_or_misused_is_refused_with_a_reason(name: str) -> Non
 
 
 def test_a_detached_signature_needs_its_record() -> None:
-    assert "detached" in verdict(signed(), None).reason
+    assert "--payload" in verdict(signed(), None).reason
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,8 @@ def _verified(
 
 
 def _parts(data: bytes) -> tuple[bytes, dict[Any, Any], bytes | None, bytes]:
+    if data.startswith(b"{"):
+        raise Refused("it is JSON, perhaps the record itself; a signature is in a file NAME.sig.cbor")
     tagged = cbor.decode(data)
     if not isinstance(tagged, cbor.Tagged) or tagged.tag != _SIGN1:
         raise Refused("it is no COSE_Sign1 (tag 18)")
@@ -169,7 +171,7 @@ def _refuse_twins(headers: dict[Any, Any], unprotected: dict[Any, Any]) -> None:
 
 def _payload(given: bytes | None, attached: bytes | None) -> bytes:
     if given is None and attached is None:
-        raise Refused("it is detached; the record it is of must be given")
+        raise Refused("the record it is of is not beside it; --payload names that")
     if given is not None and attached is not None and given != attached:
         raise Refused("it carries other bytes than the record that was given")
     payload = given if given is not None else attached
