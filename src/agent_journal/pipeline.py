@@ -68,6 +68,9 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
     for unit in _walk(source, forced, note):
         found = True
         yield unit
+    if not found and forced:
+        why = f"no file in it is of the format {forced[0].INFO.name}; without -f every format is tried"
+        raise UnreadableSource(source.label, why)
     if not found:
         raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
