@@ -40,7 +40,7 @@ def _outcome(verb: str, arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        say(f"aj {verb}: {error.format_message()}")
+        say(f"{error.ctx.command_path if error.ctx else f'aj {verb}'}: {_of_usage(error)}")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         say("aj: interrupted")
@@ -68,6 +68,16 @@ def _outcome(verb: str, arguments: list[str]) -> int:
         )
         return FAILED
     return result if isinstance(result, int) else 0
+
+
+def _of_usage(error: click.UsageError) -> str:
+    """What was typed wrong, and what was to be typed."""
+    told = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--home":
+        return "--home DIR stands before the verb"
+    if error.ctx and isinstance(error.ctx.command, click.Group) and told == "Missing command.":
+        return f"say which: {', '.join(sorted(error.ctx.command.commands))}"
+    return told
 
 
 def _of_the_machine(error: MemoryError | OSError) -> str:
