@@ -19,6 +19,7 @@ from agent_journal.cli._run import run as run_verb
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Media, Message, Part
 from agent_journal.search.lexical import Index
+from tests.cases import all_cases
 
 SAID, THOUGHT, RAN = "kettle", "dandelion", "teaspoon"
 
@@ -45,9 +46,9 @@ class Person:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
 
-    def sync(self, **environ: str) -> list[str]:
+    def sync(self, *arguments: str, **environ: str) -> list[str]:
         """What a sync reads."""
-        rows = self._told(["sync"], environ)
+        rows = self._told(["sync", *arguments], environ)
         return sorted(Path(row["file"]).name for row in rows if "file" in row)
 
     def search(self, word: str, **environ: str) -> list[dict[str, Any]]:
@@ -118,6 +119,18 @@ def test_sources_are_where_a_person_says(person: Person) -> None:
     person.write("chats/four.jsonl", history("four"))
     person.settle("[storage.sources]\njson = false\n")
     assert person.sync() == []
+
+
+def test_a_source_that_is_left_out_is_not_read_where_another_looks_too(
+    person: Person, tmp_path: Path
+) -> None:
+    (case,) = (each for each in all_cases() if str(each) == "cursor/windows")
+    shutil.copytree(case.built(tmp_path / "scratch"), person.home / ".config/Cursor/User")
+    person.settle("[storage.sources]\ncursor = false\n")
+    assert [] == person.sync()
+    person.settle("")
+    assert [] == person.sync("--source", "vscode-copilot")
+    assert ["state.vscdb"] * 3 == person.sync()
 
 
 def test_what_is_excluded_is_not_read(person: Person) -> None:

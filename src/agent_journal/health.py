@@ -113,7 +113,7 @@ def _sources(seen: Survey) -> Iterator[Finding]:
 
 
 def _said(each: Histories) -> str:
-    moved = f" (moved by {', '.join(each.moved_by)})" if each.moved_by else ""
+    moved = f" (settled by {', '.join(each.moved_by)})" if each.moved_by else ""
     if not each.files:
         return f"{each.title}: nothing was found{moved}"
     new = f", {each.new_files:,} not archived as they are now" if each.new_files else ""

@@ -1,4 +1,7 @@
-"""What histories lie on this machine, by a look at names, sizes and times alone: no file is opened."""
+"""What histories lie on this machine, by a look at names, sizes and times alone.
+
+Only what a source that is left out shares with another is opened.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from agent_journal import readers
 from agent_journal.archive.found import Stat
 from agent_journal.archive.syncing import Scan, located, projects_of
 from agent_journal.config import source_key
+from agent_journal.homes import usual_homes
 from agent_journal.notes import Note, Notes
 
 if TYPE_CHECKING:
@@ -78,7 +82,7 @@ def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Ar
 
 def _whose(found: Found, infos: list[ReaderInfo]) -> str:
     """The source that looks there; the titles of several, as only the content tells whose it is."""
-    several = (info.title for info in infos if found.home in info.homes)
+    several = (info.title for info in infos if found.home in usual_homes(info))
     return found.reader or " or ".join(several) or "claimed by several"
 
 

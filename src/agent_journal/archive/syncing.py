@@ -11,16 +11,18 @@ import msgspec
 from agent_journal import homes, readers
 from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.store import Status
-from agent_journal.source import as_path, as_text
+from agent_journal.errors import UnreadableSource
+from agent_journal.peek import Peek
+from agent_journal.source import as_path, as_text, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Known, SourceRow
     from agent_journal.config import Config
     from agent_journal.notes import Notes
-    from agent_journal.readers import ReaderInfo
+    from agent_journal.readers import Reader, ReaderInfo
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -46,8 +48,33 @@ def located(
     note: Notes,
 ) -> Iterator[Found]:
     """Every file and folder where these sources keep their histories."""
+    infos = [*infos]
+    others = _left_out(config, infos)
     for unit in homes.units(config, infos, environ, here, note=note, projects=projects):
-        yield Found(unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode))
+        if not _is_of(others.get(unit.home, ()), unit.path):
+            yield Found(unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode))
+
+
+def _left_out(config: Config, infos: Iterable[ReaderInfo]) -> dict[str, list[Reader]]:
+    """Sources that are not to be looked at, by where they lie if nothing is settled."""
+    wanted = {info.name for info in infos if homes.homes_of(config, info)}
+    found: dict[str, list[Reader]] = {}
+    for reader in readers.discover().values():
+        if reader.INFO.name not in wanted:
+            for home in homes.usual_homes(reader.INFO):
+                found.setdefault(home, []).append(reader)
+    return found
+
+
+def _is_of(others: Collection[Reader], path: str) -> bool:
+    """Whether something is of one of these sources: of what lies where several look the content tells."""
+    if not others:
+        return False
+    try:
+        peek = Peek(open_source(path))
+        return any(reader.sniff(peek) is not None for reader in others)
+    except UnreadableSource:
+        return False  # whoever reads it tells why
 
 
 class Scan:
