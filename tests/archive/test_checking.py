@@ -243,7 +243,7 @@ def test_an_empty_folder_is_filled_with_a_copy_and_stays_the_same(
 ) -> None:
     small_journal(tmp_path / "journal")
     copy = tmp_path / "copy"
-    (copy / ".partial" / "left by one that was killed").mkdir(parents=True)
+    (copy / ".partial" / "vault" / "left by one that was killed").mkdir(parents=True)
     inode = copy.stat().st_ino
     monkeypatch.chdir(copy)
     with open_to_read(tmp_path / "journal") as archive:
@@ -256,3 +256,26 @@ def test_an_empty_folder_is_filled_with_a_copy_and_stays_the_same(
     assert not (copy / ".partial").exists()
     with open_to_read(copy) as archive:
         assert [] == list(problems(archive, deep=True))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_copy_takes_nobodys_files_away(tmp_path: Path, is_there: bool) -> None:
+    small_journal(tmp_path / "journal")
+    copy = tmp_path / "copy"
+    mine = copy / ".partial" / "mine" if is_there else tmp_path / "copy.partial" / "mine"
+    mine.mkdir(parents=True)
+    with open_to_read(tmp_path / "journal") as archive:
+        with pytest.raises(CannotWrite, match="it holds something else"):
+            backup(archive, copy)
+        assert mine.is_dir()
+        mine.rename(mine.with_name("vault"))
+        backup(archive, copy)
+
+    assert not mine.parent.exists()
+
+
+def test_a_copy_is_made_in_a_folder(tmp_path: Path) -> None:
+    small_journal(tmp_path / "journal")
+    (tmp_path / "copy").touch()
+    with open_to_read(tmp_path / "journal") as archive, pytest.raises(CannotWrite, match="it is a file"):
+        backup(archive, tmp_path / "copy")

@@ -30,10 +30,12 @@ def backup(archive: Archive, target: Path) -> int:
     if not _is_text(target):
         raise CannotWrite(as_text(str(target)), "its name is no text; name another folder")
     is_there = target.exists()
+    if is_there and not target.is_dir():
+        raise CannotWrite(str(target), "it is a file; name a new folder")
     if is_there and any(each.name != _PARTIAL for each in target.iterdir()):
         raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
     partial = target / _PARTIAL if is_there else target.with_name(target.name + _PARTIAL)
-    shutil.rmtree(partial, ignore_errors=True)
+    _clear(partial)
     private_folder(partial)
     try:
         archive.store.backup(partial / DATABASE)
@@ -52,6 +54,16 @@ def backup(archive: Archive, target: Path) -> int:
     else:
         partial.rename(target)
     return size
+
+
+def _clear(partial: Path) -> None:
+    """Take away what a copy left that was killed, and nothing else."""
+    if not os.path.lexists(partial):
+        return
+    is_ours = partial.is_dir() and not partial.is_symlink()
+    if not is_ours or any(not each.name.startswith((DATABASE, VAULT)) for each in partial.iterdir()):
+        raise CannotWrite(str(partial), "the copy is made there, and it holds something else; move that away")
+    shutil.rmtree(partial)
 
 
 def _move_up(partial: Path) -> None:

@@ -11,6 +11,7 @@ from agent_journal.amounts import size
 from agent_journal.archive.backup import backup
 from agent_journal.cli._journal import reading, settings
 from agent_journal.config import FILE_NAME
+from agent_journal.errors import CannotWrite
 from agent_journal.terminal import show
 
 
@@ -24,6 +25,9 @@ def command(*, path: str) -> None:
     if not path:
         raise click.UsageError("the path is empty; '.' is the current folder")
     config = settings()
+    if config.home.resolve() in Path(path).resolve().parents:
+        reason = "it is in the journal's own folder, and a copy is lost with it; name another place"
+        raise CannotWrite(path, reason)
     with reading() as archive:
         copied = backup(archive, Path(path))
     if (config.home / FILE_NAME).exists():
