@@ -10,7 +10,8 @@ from agent_journal import journal
 from agent_journal.amounts import count, size
 from agent_journal.archive.store import Filter
 from agent_journal.cli._journal import reading, settings
-from agent_journal.terminal import agreed, progress, show
+from agent_journal.cli._run import FAILED
+from agent_journal.terminal import agreed, progress, say, show
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Listed, Store
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="ID...")
 @click.option("--all", "everything", is_flag=True, help="Everything in the journal, memories too.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
+def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> int:
     """Erase conversations from the journal: rows, kept bytes and index. They stay forgotten at the next sync.
 
     What subagents did for them, and copies of them under other ids, go with them. The sources themselves are
@@ -39,13 +40,15 @@ def command(*, names: tuple[str, ...], everything: bool, yes: bool) -> None:
         for each in chosen[:10]:
             show(f"  {each.source}:{each.id}  {each.title or ''}")
         if not agreed(f"erase {_told(len(chosen), memories)} for good?"):
-            raise click.Abort
+            say("aj: nothing was erased; --yes erases without asking")
+            return FAILED
     with progress(unit="entries of a new index") as line:
         number, freed = journal.forget(
             settings(), lambda now: _keys(chosen, now.store), line.update, memories=everything
         )
     them = "it" if number + memories == 1 else "them"
     show(f"{_told(number, memories)} erased, {size(freed)} of the vault with {them}")
+    return 0
 
 
 def _told(conversations: int, memories: int) -> str:
