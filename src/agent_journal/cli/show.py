@@ -13,6 +13,7 @@ from agent_journal.cli._run import FAILED
 from agent_journal.encoding import encodable
 from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
+from agent_journal.visible import quoted
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
@@ -128,7 +129,12 @@ def _tell_how_to_go_on(listed: Listed) -> int:
         return FAILED
     from shlex import quote  # noqa: PLC0415
 
-    # Ids and folders are words of the source: whoever pastes this runs nothing else.
+    # Ids and folders are words of the source: whoever pastes this runs nothing else, with no other option.
+    if listed.id.startswith("-"):
+        title = _title(listed.source)
+        say(f"aj: {title} would take the id {quoted(listed.id)} for an option; go on with it there")
+        return FAILED
     command = known.INFO.resume.format(id=quote(listed.id))
-    show(f"cd {quote(listed.project)} && {command}" if listed.project else command)
+    folder = f"./{listed.project}" if (listed.project or "").startswith("-") else listed.project
+    show(f"cd {quote(folder)} && {command}" if folder else command)
     return 0
