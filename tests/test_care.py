@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from agent_journal import archive, config, demo, health, journal, readers, survey
+from agent_journal import archive, config, demo, health, journal, readers, survey, terminal
 from agent_journal.archive.found import Found, Stat, stat_of
 from agent_journal.archive.lock import Lock
+from agent_journal.cli import overview
+from agent_journal.cli._run import run as run_verb
 from agent_journal.errors import ArchiveInUse, UnusableArchive
 from agent_journal.health import Finding
 from agent_journal.homes.retention import Deleting, deleting
@@ -94,8 +97,9 @@ def test_what_several_sources_look_for_is_told_by_their_titles(machine: Machine)
     home, titles = next(each for each in looking.items() if len(each[1]) > 1 and "*" not in each[0])
     machine.write(home.removeprefix("~/"), "?")
     title = " or ".join(titles)
+    seen = machine.survey().by_source[title]
 
-    assert (machine.survey().by_source[title].title, machine.survey().by_source[title].new_files) == (title, 1)
+    assert (seen.title, seen.new_files) == (title, 1)
     assert any(each.says.startswith(f"{title}: 1 file") for each in machine.findings("source"))
 
 
@@ -351,3 +355,23 @@ def test_how_much_is_to_be_read_is_told(machine: Machine) -> None:
     journal.sync(settled, lambda _: [found], lambda _: None, begun=lambda *each: told.append(each))
 
     assert told == [(1, 5)]
+
+
+def test_hints_fit_a_terminal_and_name_as_much_of_an_id_as_does(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = _history().replace('"sessionId":"s"', '"sessionId":"5d1f4c1e-3a52-4c0b"')
+    machine.history.write_text(named.replace("Tea?", "Tea? " * 40), encoding="utf-8")
+    machine.sync()
+    for name, value in {**machine.environ, "AJ_HOME": str(machine.home)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(machine.top)
+    run_verb("overview", [])
+    whole = capsys.readouterr().out
+    monkeypatch.setattr(overview, "out", lambda: terminal.Sink(io.StringIO(), width=80))
+    run_verb("overview", [])
+    hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  aj ")]
+
+    assert "aj show 5d1f4c1e-3a52-4c0b" in whole
+    assert "aj show 5d1f4c1e  Tea? Tea?" in "\n".join(hints)
+    assert max(map(len, hints)) <= 80

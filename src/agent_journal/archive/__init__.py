@@ -34,9 +34,11 @@ class Archive(Closing):
     def one(self, name: str) -> Listed:
         """The conversation that a person means by an id or the beginning of one.
 
-        Ids of subagents may begin with that of the conversation they work for, which is meant then.
+        Ids of subagents may begin with that of the conversation they work for, which is meant then. One that
+        was copied from a list may end with the sign that it was cut.
         """
-        found = _without_subagents(self.store.find(encodable(name)))
+        asked = encodable(name)
+        found = _without_subagents(self.store.find(asked) or self.store.find(asked.rstrip("…")))
         if len(found) != 1:
             raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in found[:5]])
         return found[0]

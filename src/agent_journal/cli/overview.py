@@ -13,13 +13,19 @@ from agent_journal import archive, homes, readers, survey
 from agent_journal.amounts import count, size
 from agent_journal.cli._journal import conversations_told, reading, settings
 from agent_journal.terminal import out, show
+from agent_journal.terminal.measure import cut
 from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
+from agent_journal.visible import one_line
 
 if TYPE_CHECKING:
+    from agent_journal.archive import Archive
     from agent_journal.archive.store import Counts
     from agent_journal.survey import Survey
 
+# Letters of an id that mostly tell it from others, and columns in which a hint can be read.
+_ENOUGH = 8
+_LEAST = 20
 _ARCHIVED = (
     Column("source"),
     Column("conversations", right=True),
@@ -46,6 +52,7 @@ def command() -> None:
     with reading() as kept:
         counts = kept.store.counts()
         newest = next(kept.store.conversations(archive.store.Filter(), limit=1), None)
+        shown = _shown(newest.id, kept) if newest else ""
         seen = survey.taken(config, os.environ, here, kept)
     _with_journal(counts, seen)
     _try(
@@ -53,7 +60,7 @@ def command() -> None:
         if seen.new_files
         else None,
         ("aj search WORDS", "find what was said, thought or done") if counts.messages else None,
-        (f"aj show {shlex.quote(newest.id)}", newest.title or "the newest conversation") if newest else None,
+        (f"aj show {shlex.quote(shown)}", newest.title or "the newest conversation") if newest else None,
         ("aj watch", "keep archiving while agents write") if not seen.new_files else None,
         ("aj --help", "everything else"),
     )
@@ -110,11 +117,21 @@ def _with_journal(counts: Counts, seen: Survey) -> None:
     show("")
 
 
+def _shown(id_: str, kept: Archive) -> str:
+    """An id as it is to be typed: on a terminal as much of it as does."""
+    begun = id_[:_ENOUGH]
+    return begun if out().width is not None and len(kept.store.find(begun)) == 1 else id_
+
+
 def _try(*lines: tuple[str, str] | None) -> None:
     told = [(_called(line[0]), line[1]) for line in lines if line]
-    width = max(len(command) for command, _ in told)
+    widest = max(len(command) for command, _ in told)
+    room = out().width
     for each, what in told:
-        show("  ", ("strong", f"{each:{width}}"), f"  {what}")
+        line = one_line(what)
+        if room is not None:
+            line = cut(line, max(room - widest - 4, _LEAST))
+        show("  ", ("strong", f"{each:{widest}}"), f"  {line}")
 
 
 def _called(command: str) -> str:
