@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal import archive
+from agent_journal.cli._run import run
 from agent_journal.config import load
 from agent_journal.readers import claude_code
 from agent_journal.watching import Watcher
@@ -134,3 +135,15 @@ def test_a_folder_that_is_gone_while_one_is_in_it(tmp_path: Path, verb: str) -> 
     )
 
     assert 0 == done.returncode, done.stderr.decode()
+
+
+def test_who_is_nowhere_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.setenv("AJ_HOME", str(tmp_path / "journal"))
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert run("import", ["x"]) == 1
+    assert capsys.readouterr().err == "aj: the current folder is no longer there; go to another one\n"

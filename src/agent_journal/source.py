@@ -417,8 +417,12 @@ def open_source(location: str) -> Source:
         return Stdin()
     if os.path.isdir(location):
         return Folder(location)
-    if not os.path.lexists(location):
-        raise UnreadableSource(location, "there is no such file or folder")
+    try:
+        os.lstat(location)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise UnreadableSource(location, "there is no such file or folder") from None
+    except OSError as error:  # it lies where nobody may look, or can be no name
+        raise UnreadableSource(location, (error.strerror or str(error)).lower()) from error
     return opened(File(os.path.realpath(location) if os.path.islink(location) else location))
 
 

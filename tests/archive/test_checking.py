@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from agent_journal.archive import open_to_read
 from agent_journal.archive.backup import backup
 from agent_journal.archive.checking import problems
 from agent_journal.archive.sqlite import SqliteStore, open_store
+from agent_journal.archive.sqlite.connection import connected
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.model import Memory, Usage
 from tests.archive.journals import (
@@ -279,3 +281,22 @@ def test_a_copy_is_made_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "copy").touch()
     with open_to_read(tmp_path / "journal") as archive, pytest.raises(CannotWrite, match="it is a file"):
         backup(archive, tmp_path / "copy")
+
+
+def test_a_database_that_may_not_be_read_is_not_called_a_broken_one(tmp_path: Path) -> None:
+    with pytest.raises(UnusableArchive, match="may you read it, and what lies beside it"):
+        connected(tmp_path / "nowhere" / "journal.db", for_writing=False)
+
+
+def test_a_copy_without_room_is_named_and_not_the_journal(tmp_path: Path) -> None:
+    small_journal(tmp_path / "journal")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with open_to_read(tmp_path / "journal") as archive:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+        try:
+            with pytest.raises(CannotWrite, match=r"copy\.partial/journal\.db"):
+                backup(archive, tmp_path / "copy")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert ["journal"] == [each.name for each in tmp_path.iterdir()]

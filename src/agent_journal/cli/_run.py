@@ -84,7 +84,16 @@ def _of_the_machine(error: MemoryError | OSError) -> str:
     """What the machine could not do."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
+    if error.filename is None and not _is_somewhere():
+        return "the current folder is no longer there; go to another one"
     return f"{error.filename or 'cannot read or write'}: {(error.strerror or str(error)).lower()}"
+
+
+def _is_somewhere() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 (only to know that there is one)
+    except OSError:
+        return False
 
 
 def _place_of(error: Exception) -> str:

@@ -318,6 +318,8 @@ class Care(Spending, Again, Ledger):
         created(path)  # SQLite would let others read it
         try:
             self._db.execute("VACUUM INTO ?", (str(path),))
+        except (apsw.FullError, apsw.IOError) as error:
+            raise CannotWrite(str(path), str(error)) from error  # it is the copy that has no room
         except apsw.Error as error:
             raise self._told(error) from error
 

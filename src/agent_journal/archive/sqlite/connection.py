@@ -117,6 +117,8 @@ def _advice(error: Exception) -> str:
         return "is the disk full?"
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return "try again when that is over"
+    if isinstance(error, apsw.CantOpenError):
+        return "may you read it, and what lies beside it?"
     return "'aj backup' copies can be put in its place"
 
 
