@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import CannotWrite
-from agent_journal.source import is_plain
+from agent_journal.source import is_plain, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,10 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     part = f"{path}.part{os.getpid()}"
     try:
         # Inside, so that no signal can come between the file and its removal.
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        with (
+            os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out,
+            passed_over(out.fileno()),
+        ):
             yield out
         os.replace(part, path)
     except Nothing:
@@ -173,7 +176,8 @@ def _whole_folder(path: str) -> Iterator[str]:
     part = f"{target}.part{os.getpid()}"
     try:
         make_folder(part)
-        yield part
+        with passed_over(part):
+            yield part
         os.rename(part, target)
     except Nothing:
         _remove_folder(part)

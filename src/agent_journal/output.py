@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from agent_journal import __version__, files, readers, writers
 from agent_journal.errors import BadConfig
+from agent_journal.source import passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,9 +83,9 @@ def write_run(
             if not counted.count:
                 raise files.Nothing
     elif output is not None and is_folder:
-        folder = output
-        files.make_folder(folder)
-        _write_each(counted, writer, lambda name: files.whole_file(os.path.join(folder, name)), run)  # noqa: PTH118
+        files.make_folder(output)
+        with ExitStack() as written:
+            _write_each(counted, writer, partial(_file_in, output, written), run)
     elif output is not None and output.endswith(".zip"):
         with files.bundle(output, is_folder=False) as bundle:
             _write_each(counted, writer, bundle.file, run)
@@ -94,8 +97,26 @@ def write_run(
             if not counted.count:
                 raise files.Nothing
     else:
-        writer.write(counted, standard or sys.stdout.buffer, run)
+        out = standard or sys.stdout.buffer
+        with _not_read(out):
+            writer.write(counted, out, run)
     return counted.count
+
+
+@contextmanager
+def _file_in(folder: str, written: ExitStack, name: str) -> Iterator[IO[bytes]]:
+    """A file in a folder; what is being read may be around it, and it is no part of that."""
+    with files.whole_file(os.path.join(folder, name)) as out:  # noqa: PTH118
+        written.enter_context(passed_over(out.fileno()))
+        yield out
+
+
+def _not_read(stream: Any) -> AbstractContextManager[None]:
+    """Standard output may lead into a folder that is being read."""
+    try:
+        return passed_over(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # it is in memory
+        return nullcontext()
 
 
 def _writes_several(

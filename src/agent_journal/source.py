@@ -12,6 +12,8 @@ import os
 import re
 import stat
 import sys
+from collections import Counter
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Protocol, Self
 
 from agent_journal.closing import Closing
@@ -31,6 +33,8 @@ _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
 _DATABASE = b"SQLite format 3\0"
 # What operating systems and version control leave beside people's files.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
+_own: Counter[tuple[int, int]] = Counter()
+"""What this process is writing, by device and inode."""
 
 
 class Stream(Protocol):
@@ -166,6 +170,28 @@ def as_path(text: str) -> str:
     return os.fsdecode(data)
 
 
+@contextmanager
+def passed_over(place: str | int) -> Iterator[None]:
+    """Let no folder hold a file or folder meanwhile: who reads what he writes never comes to an end."""
+    status = os.stat(place)
+    own = (status.st_dev, status.st_ino)
+    _own[own] += 1
+    try:
+        yield
+    finally:
+        _own[own] -= 1
+        if not _own[own]:
+            del _own[own]
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    try:
+        status = os.lstat(entry.path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) in _own
+
+
 def is_litter(name: str) -> bool:
     """Whether a file or folder is one that no person made."""
     return name in _LITTER or name.startswith("._")
@@ -275,7 +301,7 @@ class Folder:
         found: list[Source] = []
         for entry in entries:
             path = f"{self.path}/{entry.name}" if self.path else entry.name
-            if is_litter(entry.name):
+            if is_litter(entry.name) or (_own and _is_own(entry)):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 found.append(Folder(entry.path, path))

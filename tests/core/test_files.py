@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from agent_journal import files
 from agent_journal.errors import CannotWrite
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
+from agent_journal.pipeline import read_all
 from tests.archive.journals import said, talk
 
 
@@ -98,3 +101,18 @@ def test_a_link_leads_to_what_is_written(tmp_path: Path) -> None:
 
     assert link.is_symlink()
     assert "hello" in file.read_text()
+
+
+@pytest.mark.parametrize("output", ["z/all.jsonl", "z/", "z/all.zip", ""])
+def test_what_is_written_into_a_folder_that_is_read_is_none_of_it(tmp_path: Path, output: str) -> None:
+    for name in "ab":  # more than a buffer takes
+        write_items([talk(name, said("m", name * 300_000))], "json", str(tmp_path / f"{name}.json"), Notes())
+    (tmp_path / "z").mkdir()
+    place = str(tmp_path / output) if output else None
+    notes = Notes()
+    items = islice(read_all([str(tmp_path)], notes), 10)  # it would go on until the disk is full
+    with (tmp_path / "z" / "standard").open("wb") if place is None else nullcontext() as standard:
+        count = write_items(items, "json", place, notes, standard)
+
+    assert (2, []) == (count, notes.kept)
+    assert 4 == len([*read_all([str(tmp_path)], Notes())]), "when it is written, it is there"
