@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, 
 import msgspec
 from msgspec import Meta, Struct
 
+from agent_journal.encoding import encodable
 from agent_journal.errors import BadConfig
 from agent_journal.pricing import Rates
 
@@ -196,6 +197,9 @@ def load(home: Path, environ: Mapping[str, str], flags: Mapping[str, Any] | None
 
     A wrong value or key raises `BadConfig`: a typo in `exclude` must not import what was to be left out.
     """
+    if encodable(str(home)) != str(home):  # SQLite takes no other
+        reason = "its name is no text, as that of a journal must be; name another folder with --home"
+        raise BadConfig(str(home), reason)
     settings = {
         **_in_file(home / FILE_NAME),
         **_in_environment(environ),

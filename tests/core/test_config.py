@@ -448,3 +448,9 @@ def test_a_price_is_written_into_the_file_by_hand() -> None:
 def test_no_variable_settles_a_price(tmp_path: Path) -> None:
     with pytest.raises(BadConfig, match="AJ_PRICES_M"):
         load(tmp_path, {"AJ_PRICES_M": "3"})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+def test_a_home_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="its name is no text, as that of a journal must be"):
+        load(tmp_path / os.fsdecode(b"home\xff"), {})
