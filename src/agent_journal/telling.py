@@ -5,6 +5,7 @@ These are words of the sources: whoever shows them makes them safe for where the
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +23,7 @@ _TELLING = (
     *("absolute_path", "relativePath", "path", "filename", "file"),
     *("description", "prompt", "task", "question"),
 )
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 RELATIONS: dict[Relation, str] = {
     "continues": "continues",
     "subagent": "subagent of",
@@ -77,13 +79,20 @@ def call(part: ToolCall) -> str:
 
 def _telling(arguments: Any) -> str:
     if not isinstance(arguments, dict):
-        return plain(arguments)
+        return _of_patch(plain(arguments))
     named = next((arguments[name] for name in _TELLING if arguments.get(name)), None)
     if named is None:
         named = next((value for value in arguments.values() if isinstance(value, str) and value), None)
     if named is None:
         return compact(arguments) if arguments else ""
-    return plain(named)
+    return _of_patch(plain(named))
+
+
+def _of_patch(text: str) -> str:
+    """The files that a patch is of, which its first line does not tell; any other text as it is."""
+    if not text.startswith("*** Begin Patch"):
+        return text
+    return ", ".join(file.strip() for file in _PATCHED.findall(text)) or text
 
 
 def plain(value: Any) -> str:

@@ -220,6 +220,12 @@ def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
         ({"other": 1}, '{"other":1}'),
         ({"command": ""}, '{"command":""}'),
         ('{"query": "cats"}', "cats"),
+        (
+            "*** Begin Patch\n*** Update File: a.md\n@@\n+b\n*** Add File: c.md\n+d\n*** End Patch",
+            "a.md, c.md",
+        ),
+        ({"input": "*** Begin Patch\n*** Delete File: a.md\n*** End Patch"}, "a.md"),
+        ("*** Begin Patch\n", "*** Begin Patch"),
         ("plain", "plain"),
         ([1, 2], "[1,2]"),
         (7, "7"),
