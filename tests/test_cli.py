@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,19 @@ def test_what_cannot_be_read_is_not_told_as_not_there(tmp_path: Path) -> None:
 
     assert (1, b"") == (done.returncode, done.stdout)
     assert done.stderr.decode().endswith("aj: nothing was written: what is meant cannot be read\n")
+
+
+def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "chats.zip", "w") as chats:
+        chats.writestr("a.txt", "nobody knows")
+        chats.writestr("b/c.txt", "what that is")
+    (tmp_path / "half.zip").write_bytes((tmp_path / "chats.zip").read_bytes()[:100])
+    assert run("--home journal import chats.zip half.zip", tmp_path).returncode == 1
+    told = run("--home journal status --problems", tmp_path).stdout.decode()
+
+    assert "\n  a.txt: unknown-file: " in told
+    assert "\n  b/c.txt: unknown-file: " in told
+    assert "unreadable-file: the zip is damaged, or was not downloaded whole (" in told
 
 
 def matches(expected: str, got: str) -> bool:

@@ -35,7 +35,8 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(self._stream)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise UnreadableSource(self.label, f"the zip is damaged ({error})") from error
+            reason = f"the zip is damaged, or was not downloaded whole ({error})"
+            raise UnreadableSource(self.label, reason) from error
         members = self._zip.infolist()
         if len(members) > MAX_MEMBERS:
             raise UnreadableSource(self.label, f"the zip has more than {MAX_MEMBERS:,} members")

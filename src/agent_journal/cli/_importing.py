@@ -132,7 +132,8 @@ class Report:
             gone = f", {summary.missing:,} gone from disk and kept here" if summary.missing else ""
             show(f"{count(summary.unchanged, 'file')} unchanged{gone}")
             if not (self.files or summary.unchanged or summary.missing):
-                say("aj: no history was found; 'aj config show' tells where it was looked for")
+                where = "'aj config show' tells where it was looked for"
+                say(f"aj: no history was found; {where}, 'aj import PATH' reads an export from anywhere")
 
 
 def _name(results: list[Result]) -> None:

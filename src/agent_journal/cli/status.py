@@ -105,4 +105,7 @@ def _name_problems(archive: Archive, *, as_json: bool) -> None:
                 continue
             show(f"{row.path}: {row.status}, {row.defects:,} bytes")
             for note in whole.notes:
-                show("  " + ": ".join(part for part in (note["where"], note["kind"], note["detail"]) if part))
+                # In a folder or zip it is told which file it is about.
+                file = note["file"].removeprefix(row.path).lstrip("/")
+                place = " ".join(part for part in (file, note["where"]) if part)
+                show("  " + ": ".join(part for part in (place, note["kind"], note["detail"]) if part))
