@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+
+import click
 
 from agent_journal.errors import CannotWrite
-
-if TYPE_CHECKING:
-    import click
 
 
 def place(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
@@ -18,6 +16,8 @@ def place(_context: click.Context, _option: click.Parameter, path: str | None) -
     """
     if path is None or path == "-":
         return None
+    if not path:
+        raise click.BadParameter("the path is empty; '-' is standard output")
     from agent_journal.config import FILE_NAME, home_of  # noqa: PLC0415 (slow to import)
 
     home, real = (os.path.realpath(each) for each in (home_of(os.environ), path))
