@@ -116,6 +116,14 @@ def test_whose_words_were_taken_into_longer_ones_still_gives_them(store: SqliteS
     assert {("1", "one and more"), ("x", "other")} == set(shown(store)["c"])
 
 
+def test_the_poorer_of_two_exports_shows_no_less_when_it_is_read_again(store: SqliteStore) -> None:
+    put(store, talk("c", said("1", "on", minute(1))), "/a")
+    put(store, talk("c", said("1", "one and more", minute(1))), "/b")
+    reread(store, talk("c", said("1", "on", minute(1))), path="/a")
+
+    assert {"c": [("1", "one and more")]} == shown(store)
+
+
 def test_another_id_of_the_conversation_moves_it(store: SqliteStore) -> None:
     put(store, replace(OLD, title="Tides"), "/a")
     change = reread(store, replace(NEW, id="d", title="Tides"))
@@ -374,6 +382,25 @@ def test_reading_all_again_gives_what_the_new_reader_would_have_given(
     assert [] == list(store.problems())
     store.close()
     fresh.close()
+
+
+@given(st.lists(mapped, min_size=1, max_size=5, unique_by=lambda each: (each[0], each[1])))
+def test_reading_again_what_is_as_it_was_changes_nothing(
+    history: list[tuple[str, str, list[tuple[str, str]]]],
+) -> None:
+    store = store_in_memory()
+    talks = [
+        (f"/{source}", talk(id_, *(said(each, text, minute(int(each))) for each, text in said_)))
+        for source, id_, said_ in sorted(history)
+    ]
+    for path, each in talks:
+        put(store, each, path)
+    before = shown(store)
+    for path in dict.fromkeys(path for path, _ in talks):
+        reread(store, *(each for place, each in talks if place == path), path=path)
+
+    assert before == shown(store)
+    store.close()
 
 
 # An older database

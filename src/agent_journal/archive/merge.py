@@ -71,11 +71,13 @@ def planned(
     is_newer: bool,
     compare: Callable[[int, Row], Says],
     same: Mapping[int, int] | None = None,
+    again: int | None = None,
 ) -> Plan:
     """How to bring a timeline into the stored one.
 
     `is_newer` tells which of two versions is shown, `compare(key, row)` whether one says all that the other
-    says. `same` are incoming rows, by their place, that are stored under another id, by its key.
+    says. `same` are incoming rows, by their place, that are stored under another id, by its key. `again` is
+    the source if it is read once more: what is shown by the word of another came later, and stays.
     """
     same = same or {}
     shown = [entry for entry in stored if not entry.version]
@@ -100,10 +102,12 @@ def planned(
             plan.added.append((order[name], row))
             continue
         says = compare(old.key, row)
-        if says.all_of_the_stored and (is_newer or not (says.no_more_than_the_stored or old.id != row.id)):
+        is_anothers = again is not None and old.given_by not in (None, again)
+        is_shown = is_newer and not is_anothers
+        if says.all_of_the_stored and (is_shown or not (says.no_more_than_the_stored or old.id != row.id)):
             plan.replaced.append((old.key, row))
             plan.added.append((order[name], row))
-        elif is_newer:
+        elif is_shown:
             plan.superseded.append((old.key, versions.next(old.id)))
             plan.added.append((order[name], row))
         elif not says.no_more_than_the_stored:

@@ -125,7 +125,8 @@ class Conversations(Givers, Counting, Indexable):
         removed = self._file_anew(key) if is_filed_anew else []
         stored = self._stored(key)
         same = self._same(key, stored, rows) if wanted else {}
-        plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same)
+        again = source if source in self._anew else None
+        plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same, again=again)
         added = [row for _, row in plan.added]
         copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
         self._carry_out(key, plan)
