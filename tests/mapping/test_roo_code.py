@@ -28,6 +28,7 @@ from agent_journal.model import (
     Reasoning,
     Text,
     ToolCall,
+    ToolKind,
     ToolResult,
     Usage,
 )
@@ -548,7 +549,7 @@ def test_what_a_call_tells_the_person_was_said(
 @pytest.mark.parametrize(
     ("name", "kind"), [("mcp--pantry--count", "mcp"), ("execute_command", "shell"), ("x", None)]
 )
-def test_what_a_tool_does(tmp_path: Path, name: str, kind: str | None) -> None:
+def test_what_a_tool_does(tmp_path: Path, name: str, kind: ToolKind | None) -> None:
     *_, called = messages(read(task(tmp_path, [BOIL[0], answer(900, call(name))]))[0])
 
     assert called.parts == [ToolCall(name=name, call_id="c1", input={}, kind=kind)]

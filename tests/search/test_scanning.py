@@ -37,7 +37,9 @@ def text_of(chance: Random, most: int = 8) -> str:
 def entry_of(chance: Random, key: int) -> Entry:
     tools = tuple(chance.sample(TOOLS, chance.choice((0, 0, 1, 2))))
     role = chance.choice(("user", "assistant", "tool", ""))
-    texts = [text_of(chance) if chance.random() < share else "" for share in (0.9, 0.3, 0.3, 0.3, 0.1, 0.2)]
+    text, thinking, tool, output, attached, title = (
+        text_of(chance) if chance.random() < share else "" for share in (0.9, 0.3, 0.3, 0.3, 0.1, 0.2)
+    )
     return Entry(
         key,
         chance.randrange(1, 4),
@@ -46,7 +48,12 @@ def entry_of(chance: Random, key: int) -> Entry:
         chance.choice(("", "/home/ana/Tides", "/home/ana/lamps")),
         chance.choice(("", "gull-4", "Gull-4-mini")),
         chance.choice((0, 86_400, 86_400 * 40)),
-        *texts,
+        text,
+        thinking,
+        tool,
+        output,
+        attached,
+        title,
         branch=chance.choice(("", *BRANCHES)),
         tools=tools,
         has_error=bool(tools) and chance.random() < 0.5,
