@@ -91,6 +91,7 @@ FINDS = [
     ("http/header.py", "in src/http/header.py line 3"),
     ("src/http/header.py", "in ./src/http/header.py:3"),
     ("header", "in src/http/header.py line 3"),
+    ("file:///srv/notes.txt", "see file:///srv/notes.txt"),
     ("os.path.join", "call os.path.join(a, b)"),
     ("path", "call os.path.join(a, b)"),
     ("TypeError: 'NoneType' object is not iterable", "TypeError: 'NoneType' object is not iterable\n"),

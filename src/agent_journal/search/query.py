@@ -222,8 +222,9 @@ class _Reading:
         if field and self._is_filter(minus, field.lower(), quoted or word):
             self._either = False
             return
-        known = _TERM_FIELDS.get(field.lower(), "")
-        if field and not known:  # std::vector, http://host, C:\temp
+        is_address = word.startswith("//")
+        known = "" if is_address else _TERM_FIELDS.get(field.lower(), "")
+        if field and not known:  # std::vector, http://host, file:///tmp, C:\temp
             quoted, word = "", f"{field}:{quoted or word}"
         term = Term(quoted, quoted=True, field=known) if not word else _word(word, known)
         if any(map(str.isalnum, term.text)):
