@@ -129,6 +129,8 @@ FINDS = [
     ("diyarbakir", "DİYARBAKIR ve Iğdır"),
     ("Diyarbakır iğdır", "DİYARBAKIR ve IĞDIR"),
     ('"error no route"', "\x1b[1;31merror\x1b[0m: no \x1b[4mroute"),
+    ('"\x1b[1;31merror\x1b[0m: no route"', "error: no route to host"),
+    ("\x1b[1;31merror\x1b[0m \x1b[4mroute\x1b[0m", "\x1b[31merror\x1b[0m: no route to host"),
     ("holst*", "the Holsteiner"),
     ("parse_ht*", "def parse_http_header(text):"),
     ("rare OR missing", "a rare word"),

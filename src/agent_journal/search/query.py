@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.encoding import encodable
 from agent_journal.search.dates import seconds
+from agent_journal.search.words import without_colours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -170,7 +171,7 @@ def parse(text: str, filters: Filters = _NO_FILTERS, now: float | None = None) -
 
     `now` is what `since:7d` counts from, in seconds since 1970; without it no such age is understood.
     """
-    text = text[:_LONGEST].translate(_QUOTES)
+    text = without_colours(text[:_LONGEST]).translate(_QUOTES)
     if _is_pasted(text):
         return _pasted(text, filters)
     reading = _Reading(now)
