@@ -136,6 +136,9 @@ FINDS = [
     ("rare OR missing", "a rare word"),
     ("“retry a request”", "when to retry a request"),
     ("4f2a9c0e1b7d4f2a9c0e1b7d4f2a9c0e1b7d4f2a", "at 4f2a9c0e1b7d4f2a9c0e1b7d4f2a9c0e1b7d4f2a"),
+    ("9c0e1b7d" * 16, f"its SHA-512 is {'9c0e1b7d' * 16}."),
+    ("9c0e1b*", f"its SHA-512 is {'9c0e1b7d' * 16}."),
+    (f'"key {"aB3+/x9_" * 40} is"', f"the key {'aB3+/x9_' * 40} is new"),
     ("bad\udc80bytes", "some bad\udc80bytes here"),
     ("after", "x" * 3000 + " after"),
 ]

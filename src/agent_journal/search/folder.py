@@ -17,7 +17,7 @@ from agent_journal.files import write_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAYOUT = 9  # of the fields and of how words are cut; one of another number is made again
+LAYOUT = 10  # of the fields and of how words are cut; one of another number is made again
 ABOUT = "about.json"
 # The names of its files; those of parts have their part's id before them.
 _OWN = re.compile(

@@ -6,7 +6,8 @@ Words are what letters and digits make between anything else, so `parse_http_hea
 * `parseHttpHeader` is one word: its humps are told as words of their own, behind the text.
 * Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no gaps between words: their characters are
   told in pairs, in place.
-* Base64 and the like have words that nobody looks for: only the head of such a run is kept.
+* Base64 and the like have words that nobody looks for: only the head of such a run is kept, and of words
+  that are longer than any. Of what is looked for, too, so that a key or a hash is found as it is pasted.
 * What colours a terminal ends with a letter that touches the next word: it is taken for blanks.
 
 Texts come by the hundred megabytes: all is done by a few passes of C over a text, Python sees what is odd.
@@ -66,7 +67,7 @@ _BLOBS = re.compile(
 _LINES = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
 _COLOURS = re.compile("\x1b\\[[0-?]*+[ -/]*+[@-~]")
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
-_TOO_LONG = re.compile(rf"[A-Za-z0-9]{{{_LONGEST_WORD + 1},}}+")
+_TOO_LONG = re.compile(rf"([A-Za-z0-9]{{{_LONGEST_WORD}}})[A-Za-z0-9]++")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Thai, Lao, Burmese, Khmer with their vowels and tones; Han, kana, bopomofo, hangul, and their half widths;
 # marks that repeat or lengthen belong to the word.
@@ -100,7 +101,7 @@ def prepared(text: str) -> list[str]:
             text = _PAIRED.sub(_pairs, text)
         raw = text.encode()
     if _LONG_LINE in raw.translate(_BLOB_CLASS):
-        text = _TOO_LONG.sub(" ", _BLOBS.sub(_head, text))
+        text = _with_heads(text)
         raw = text.encode()
     humps = _humps_within(raw)
     if not text.isascii():
@@ -121,8 +122,7 @@ def flat(text: str) -> str:
 
 def cut(text: str) -> list[str]:
     """The words of what is looked for, which the index has as they are."""
-    words = _in_ascii(text).encode().translate(_WORD_CLASS).decode().split()
-    return [word for word in words if len(word) <= _LONGEST_WORD]
+    return _in_ascii(_with_heads(text)).encode().translate(_WORD_CLASS).decode().split()
 
 
 def _in_ascii(text: str) -> str:
@@ -228,6 +228,11 @@ def is_single(word: str) -> bool:
 def is_paired(character: str) -> bool:
     """Whether a character is told in pairs."""
     return character > "\u0e00" and _PAIRED.match(character) is not None
+
+
+def _with_heads(text: str) -> str:
+    """A text with the heads alone of what looks like base64, and of words that are too long."""
+    return _TOO_LONG.sub(r"\1", _BLOBS.sub(_head, text))
 
 
 def _head(blob: re.Match[str]) -> str:
