@@ -116,6 +116,8 @@ FINDS = [
     ("اصلح", "أُصلِحُ الخطأ"),
     ("کتاب", "كتـــاب جديد"),
     ("שלום", "שָׁלוֹם לכולם"),
+    ("Dampfschifffahrt", "die Dampf\u00adschiff\u00adfahrt"),
+    ("Dampf\u00adschiff", "das Dampfschiff"),
     ("naive", "a nai\u0308ve x\u0302y"),
     ("xy", "a nai\u0308ve x\u0302y"),
     ("ภาษาไทย", "การค้นหาข้อความภาษาไทย"),

@@ -51,6 +51,8 @@ def test_words_are_marked(query: str, expected: str) -> None:
         ("cafe zurich", "ein [Café] in [Zürich]"),
         ("Café", "ein [Cafe\u0301], sehr fein"),
         ("strasse", "in der [Straße] hier"),
+        ("Dampfschiff", "ein [Dampf\u00adschiff] hier"),
+        ("schiff", "ein Dampf\u00adschiff hier"),
         ("straße", "in der [STRASSE] hier"),
         ("東京", "私は[東京]大学に行きました"),
         ("連接test", "請檢查[連接test]失敗"),

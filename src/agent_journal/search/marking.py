@@ -22,6 +22,7 @@ from agent_journal.search.words import (
     in_index,
     is_mark,
     is_paired,
+    is_unseen,
     odd_letters,
     without_colours,
     without_line,
@@ -95,7 +96,7 @@ class _Folds(dict[str, str]):
         if letter.isalnum():
             known = in_index(letter).lower()
         else:
-            known = "" if unicodedata.combining(letter) else letter
+            known = "" if unicodedata.combining(letter) or is_unseen(letter) else letter
         self[letter] = known
         return known
 

@@ -80,10 +80,11 @@ _PAIRED = re.compile(
 )
 # What one of them begins with in UTF-8; not many other characters begin so.
 _NEVER_PAIRED = bytes(set(range(256)) - {0xE0, 0xE1, *range(0xE3, 0xEE), 0xEF, 0xF0})
+_UNSEEN = "\u00ad\u2060"  # soft hyphens, seen only where a line ends, and what keeps a line from ending
 # Accents that no letter comes with, the points of Hebrew, the vowels of Arabic and what lengthens its lines,
-# and what makes pictures of signs.
+# what makes pictures of signs, and what nobody sees within a word.
 _SIGN = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc"
+    f"[{_UNSEEN}\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u20d0-\u20f0\ufe00-\ufe0f]"
 )
 # Letters of Arabic and Persian that people, and keyboards, write for each other.
@@ -155,7 +156,12 @@ _KNOWN_CHARACTERS = _Characters()
 
 def is_mark(character: str) -> bool:
     """Whether a character belongs to the letter before it: vowels, tones, accents, what joins consonants."""
-    return not character.isascii() and unicodedata.category(character)[0] == "M"
+    return not character.isascii() and (unicodedata.category(character)[0] == "M" or is_unseen(character))
+
+
+def is_unseen(character: str) -> bool:
+    """Whether a character may stand within a word where nobody sees it."""
+    return character in _UNSEEN
 
 
 def in_index(character: str) -> str:
