@@ -141,6 +141,18 @@ def test_words_far_from_each_other_are_all_shown() -> None:
     assert "the [server] is" in marked("server port", text)
 
 
+@pytest.mark.parametrize("filler", ["line after line ", "Zeile für Zeile, größer "])
+def test_what_stands_at_the_end_of_a_very_long_text_is_shown(filler: str) -> None:
+    text = f"start of the log. {filler * 80_000}fatal: no space left. {filler * 80_000}bye"
+
+    assert "fatal: no [space] left" in marked("space", text)
+    both = marked("space start", text)
+    assert "[start] of the log" in both
+    assert "fatal: no [space] left" in both
+    for at in range(999_740, 1_000_010, 9):  # where two stretches meet
+        assert "a [needle] here" in marked("needle", f"{'.' * at} a needle here {'.' * 200}")
+
+
 def test_a_window_is_as_wide_where_the_text_begins() -> None:
     text = f"server {'x' * 190} port {'y' * 900}"
     snippet = Marker(parse("server port")).snippet([("text", text)])[1]

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _MOST = 400  # places that are looked at
 _MOST_WORDS = 64  # of one term
-_LONGEST = 1_000_000  # characters of a text
+_LONGEST = 1_000_000  # characters of a text that are looked at together
+_MOST_STRETCHES = 32  # of as many that are looked at
 _WIDTH = 240  # characters of a snippet
 _MOST_PIECES = 3  # that it is made of
 _MOST_PLACES = 2_000  # from which a piece may begin
@@ -79,6 +80,10 @@ class Place(NamedTuple):
     start: int
     end: int
     group: int
+
+    def moved(self, by: int) -> Place:
+        """The same in a text with so many characters more before it."""
+        return self._replace(start=self.start + by, end=self.end + by)
 
 
 class Snippet(NamedTuple):
@@ -158,6 +163,23 @@ class Marker:
                 found += _some(text, known, number, patterns, piece)
         return _as_written(written, _apart(sorted({*rare, *found})))
 
+    def _far_places(self, text: str, field: str) -> list[Place]:
+        """The same in a text of any length: further on only what the stretches before do not have is sought.
+
+        The line that tells why something failed stands at the end of a log of many megabytes.
+        """
+        places: list[Place] = []
+        groups: set[int] = set()
+        stretches = range(0, max(len(text), 1), _LONGEST - _WIDTH)  # a word may stand where one ends
+        for start in stretches[:_MOST_STRETCHES]:
+            found = self.places(text[start : start + _LONGEST], field)
+            if not groups.issuperset(each.group for each in found):
+                places += (each.moved(start) for each in found)
+                groups.update(each.group for each in found)
+            if len(groups) == self.count:
+                break
+        return _apart(places)
+
     def _first(self, number: int, text: str, known: Folded, field: str) -> tuple[list[_Pattern], list[Place]]:
         """Where a group stands first, in a row or else word by word, and what finds it so."""
         in_a_row, loose = (
@@ -172,7 +194,7 @@ class Marker:
         """The piece of the first text that has most of what is sought in one place, and the text's name."""
         best: tuple[str, Snippet] | None = None
         for name, text in texts:
-            places = self.places(text, name)
+            places = self._far_places(text, name)
             found = _around(text, places) if places else _beginning(text)
             if best is None or found.groups > best[1].groups:
                 best = (name, found)
