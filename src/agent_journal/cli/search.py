@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Found
     from agent_journal.config import Config
     from agent_journal.search.marking import Snippet
+    from agent_journal.search.query import Query
     from agent_journal.searching import Answer, Hit, Mode
     from agent_journal.terminal import Piece, Sink
 
@@ -137,8 +138,11 @@ def command(
     """Find messages by words, "phrases", prefix*, -not, this OR that, field:value; or by what they mean."""
     now = time.time()
     query = parse(" ".join(words), Filters(**asked), now)
-    if not words and not names and query.filters == Filters(shown=query.filters.shown):
-        raise click.UsageError("say what to look for: words, or an option such as --project")
+    if not names and _is_bare(query):
+        if not words:
+            raise click.UsageError("say what to look for: words, or an option such as --project")
+        say("aj: there is no word or number to look for in that; signs and emoji alone are not found")
+        return
     config = settings()
     around = context if context is not None else config.search.default_context if as_json else 0
     with journals.Journal(config, bringing_up) as journal:
@@ -155,11 +159,17 @@ def command(
             say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
         if answer.has_more:
             say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
-    _tell(answer, as_json=as_json)
+    _tell(answer, offset, as_json=as_json)
     _mend(answer, config)
 
 
-def _tell(answer: Answer, *, as_json: bool) -> None:
+def _is_bare(query: Query) -> bool:
+    """Whether there is nothing in it to look for: signs alone, or a place without words."""
+    filters = query.filters._replace(fields=(), shown=False)
+    return not (query.wanted or query.unwanted) and filters == query.excluded == Filters()
+
+
+def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
     """Say what must be known about an answer."""
     for typed, meant in answer.corrections:
         say(f"aj: hardly anything has {typed!r}; also looked for {', '.join(map(repr, meant))}")
@@ -180,7 +190,7 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
     if answer.is_empty:
         say("aj: the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file")
     else:
-        say("aj: nothing was found")
+        say(f"aj: nothing was found behind the first {offset:,}" if offset else "aj: nothing was found")
 
 
 def _mend(answer: Answer, config: Config) -> None:
