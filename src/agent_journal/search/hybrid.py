@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 K = 60
 _DEPTH = 200  # of each list; what is further down follows as it comes
 _CLOSE = 0.5  # of the likeness of the nearest
-_NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w")
+_NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w|\d[.,:/-]?\d")
 
 
 class Weights(NamedTuple):
@@ -89,7 +89,7 @@ def half(query: Query) -> int:
 
 
 def is_literal(query: Query) -> bool:
-    """Whether what is sought is written as it stands: in quotes or in a place, as a beginning, or a name."""
+    """Whether something is sought as it is written: in quotes or a place, a beginning, a name, a number."""
     return query.is_exact or any(_is_name(term) for group in query.wanted for term in group)
 
 
