@@ -31,6 +31,19 @@ def test_so_are_those_of_what_a_tool_is_given() -> None:
     assert "hello" in words(row_of(Message(id="m", role="assistant", parts=[call])).tool)
 
 
+def test_numbers_that_a_tool_is_given_are_told() -> None:
+    call = ToolCall(name="get_issue", input={"repo": "tides", "issue": 4711, "near": [0.25, True, 10**5000]})
+    message = Message(id="1", role="assistant", at="2026-10-26T08:14:00Z", parts=[call])
+    row = row_of(message)
+
+    assert (row.tool, texts_of(message)) == (
+        "get_issue\ntides\n4711\n0.25",
+        (("tool", "get_issue\ntides\n4711\n0.25"),),
+    )
+    bare = Message(id="1", role="assistant", at=message.at, parts=[ToolCall(name=call.name, input=["tides"])])
+    assert row.copy_hash == row_of(bare).copy_hash, "journals know copies by texts alone"
+
+
 @pytest.mark.parametrize("text", ["C:\\new", "{C:\\new", "\\n}", "a\\nb", '["a\\nb"]'])
 def test_what_is_no_object_stays_as_it_is(text: str) -> None:
     assert text == gave(text)

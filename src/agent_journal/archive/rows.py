@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 HASH_BYTES = 8
 # Characters at each end of a text that, with its length, tell it from another one of the same message.
 _ENDS = 512
+_WORD_BITS = 64
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
 
@@ -112,6 +113,7 @@ def _row_of_message(message: Message) -> Row:
     said: list[str] = []
     thought: list[str] = []
     given: list[str] = []
+    numbers: list[str] = []
     gave: list[str] = []
     attached: list[str] = []
     calls: list[Call] = []
@@ -124,6 +126,7 @@ def _row_of_message(message: Message) -> Row:
             calls.append(Call(part.call_id, part.name, part.kind))  # type: ignore[union-attr]
             given.append(part.name)  # type: ignore[union-attr,arg-type]
             given.extend(_strings(part.input))  # type: ignore[union-attr]
+            numbers.extend(_numbers(part.input))  # type: ignore[union-attr]
         elif kind is ToolResult:
             calls.append(Call(part.call_id, None, None, part.is_error))  # type: ignore[union-attr]
             gave.extend(_output(part))  # type: ignore[arg-type]
@@ -138,7 +141,8 @@ def _row_of_message(message: Message) -> Row:
     body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
-        "\n".join(thought), tool, output, "\n".join(attached), content_hash(body, text), body, calls,
+        "\n".join(thought), "\n".join([*given, *numbers]), output, "\n".join(attached),
+        content_hash(body, text), body, calls,
         message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
         message.hidden,
@@ -172,6 +176,9 @@ def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
     for kind, text in _pieces(message):
         if kind in names and text:
             pieces[names[kind]].append(text)
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            pieces["tool"] += _numbers(part.input)
     return tuple(
         (field, (bodies.BETWEEN if field == "text" else "\n").join(texts))
         for field, texts in pieces.items()
@@ -281,15 +288,30 @@ def _strings(value: Any) -> Iterator[str]:
     if value.__class__ is str:
         yield _legible(value)
         return
+    yield from (each for each in _leaves(value) if each.__class__ is str)
+
+
+def _numbers(value: Any) -> list[str]:
+    """Every number in a value, as text: whoever looks for issue 4711 means the call that was given it."""
+    return [str(each) for each in _leaves(value) if each.__class__ is float or _is_short(each)]
+
+
+def _is_short(value: Any) -> bool:
+    """Whether it is a whole number that somebody may type; Python writes none of thousands of digits."""
+    return value.__class__ is int and value.bit_length() <= _WORD_BITS
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Everything in a value that is no list or object, however deep, in its order."""
     pending = [value]
     while pending:
         value = pending.pop()
-        if value.__class__ is str:
-            yield value
-        elif value.__class__ is dict:
+        if value.__class__ is dict:
             pending.extend(reversed(value.values()))
         elif value.__class__ is list:
             pending.extend(reversed(value))
+        else:
+            yield value
 
 
 def detail_of(conversation: Conversation) -> bytes:
