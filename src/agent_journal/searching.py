@@ -95,6 +95,8 @@ class Answer(NamedTuple):
     """If words are nearly everywhere: since when what was said counts, in seconds since 1970; else None."""
     by_meaning: bool = False
     """Whether words were sought that no hit has: what was found is only alike in meaning."""
+    unknown: list[tuple[str, str]] = []
+    """If nothing was found: what filters ask for that is not there, as `("source", "claud")`."""
 
 
 class Searching(Closing):
@@ -207,7 +209,25 @@ class Searching(Closing):
             hits.append(Hit(entry, conversation, score, before, behind, snippet, field, group.others, ids))
         by_meaning = ranking.by_meaning and bool(hits)
         has_more = len(groups) > end or not is_all
-        return Answer(hits, ranking.is_whole, has_more, since=ranking.since, by_meaning=by_meaning)
+        unknown = [] if groups else self._unknown(query.filters)
+        return Answer(
+            hits, ranking.is_whole, has_more, since=ranking.since, by_meaning=by_meaning, unknown=unknown
+        )
+
+    def _unknown(self, filters: Filters) -> list[tuple[str, str]]:
+        """What filters ask for by names that nothing has, with what should be called so.
+
+        Which models there are is told only by all messages, which takes too long.
+        """
+        from agent_journal.search.query import meant, names_in  # noqa: PLC0415 (if nothing was found)
+
+        store, asked = self._archive.store, names_in(filters)
+        return [
+            (kind.removesuffix("s"), name)
+            for kind in ("source", "project", "branch", "tools")
+            for name in asked.get(kind, ())
+            if not meant(kind, [name], store.values(kind))
+        ]
 
     def _marked(self, keys: list[int], query: Query, *, whole: bool) -> dict[int, _Marked]:
         """Entries with their telling pieces; what was said mostly has them, and the rest is left unread."""

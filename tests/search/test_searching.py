@@ -568,6 +568,15 @@ def test_rows_that_the_index_lacks_are_found(
         assert journal.search("harbour", mode="lexical").is_whole
 
 
+def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
+    assert [("source", "nobody")] == search("source:nobody -source:nothing harbour").unknown
+    asked = Filters(projects=("tide", "/nowhere"), tools=("Bash", "hammer"), branches=("mian",))
+    answer = search("nobody-says-this", filters=asked)
+    assert [("project", "/nowhere"), ("branch", "mian"), ("tool", "hammer")] == answer.unknown
+    assert not search("nobody-says-this", filters=Filters(branches=("main",))).unknown
+    assert not search("source:nobody harbour OR tide", filters=Filters(sources=("",))).unknown, "found"
+
+
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     _tell(Answer([], is_whole=False, behind=3), as_json=False)
 

@@ -443,7 +443,7 @@ class Store(Catalog, Protocol):
         """
 
     def values(self, kind: str) -> list[str]:
-        """All that entries are filtered by of a kind: `source`, `branch`, or `tools` by name and kind."""
+        """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
 
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
         """What the index is given of entries beyond a key, the newest conversations first."""

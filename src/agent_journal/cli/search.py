@@ -189,6 +189,9 @@ def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
         return
     if answer.is_empty:
         say("aj: the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file")
+    elif answer.unknown:
+        for kind, name in answer.unknown:
+            say(f"aj: nothing was found: no {kind} in the journal is called {name!r}, nor has it in its name")
     else:
         say(f"aj: nothing was found behind the first {offset:,}" if offset else "aj: nothing was found")
 

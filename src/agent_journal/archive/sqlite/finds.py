@@ -211,7 +211,7 @@ class Finds(Indexable):
         return shown | {row.key for row in rows if row.role == "system" and row.parent_id is None}
 
     def values(self, kind: str) -> list[str]:
-        """All that entries are filtered by of a kind: `source`, `branch`, or `tools` by name and kind."""
+        """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
         return [value for (value,) in self._rows(_VALUES[kind]) if value]
 
     def indexed_newest(self, key: int) -> Iterator[Indexed]:
@@ -230,6 +230,7 @@ class Finds(Indexable):
 
 _VALUES = {
     "source": "SELECT source FROM conversations UNION SELECT source FROM memories",
+    "project": "SELECT DISTINCT project FROM conversations",
     "branch": "SELECT DISTINCT git_branch FROM conversations",
     "tools": "SELECT name FROM tool_calls UNION SELECT kind FROM tool_calls",
 }
