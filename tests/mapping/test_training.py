@@ -222,6 +222,35 @@ def test_sharegpt_has_calls_observations_and_thoughts() -> None:
             id="the person interrupts who said nothing",
         ),
         pytest.param(
+            [
+                said("u", "user", "go"),
+                said("a", "assistant", "Looking.", call("1")),
+                said("t", "tool", result("1", "one")),
+                said("b", "assistant", call("2")),
+                said("r", "tool", result("2", "two")),
+                said("v", "user", "stop"),
+                said("c", "assistant", "Yes."),
+            ],
+            [("human", "go"), ("gpt", "Looking."), ("human", "stop"), ("gpt", "Yes.")],
+            id="the person interrupts a row of calls",
+        ),
+        pytest.param(
+            [
+                said("u", "user", "go"),
+                said("a", "assistant", call("1")),
+                said("t", "tool", result("1", "one")),
+                replace(said("h", "user", "<hook>Be brief.</hook>"), hidden=True),
+                said("b", "assistant", "Yes."),
+            ],
+            [
+                ("human", "go"),
+                ("function_call", '{"name":"sh","arguments":{"x":1}}'),
+                ("observation", "one\n\n<hook>Be brief.</hook>"),
+                ("gpt", "Yes."),
+            ],
+            id="a program adds something to a result",
+        ),
+        pytest.param(
             [said("u", "user", "go"), said("a", "assistant", call("1")), said("t", "tool", result("1", "1"))],
             [("human", "go"), ("function_call", '{"name":"sh","arguments":{"x":1}}')],
             id="a tool speaks last",

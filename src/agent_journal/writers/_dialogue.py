@@ -48,6 +48,8 @@ class Turn(Struct):
     said: list[Part] = []
     calls: list[Called] = []
     response_id: str | None = None
+    hidden: bool = False
+    """Whether a program said it, unseen by the person."""
 
 
 class Dialogue(Struct):
@@ -158,7 +160,7 @@ def _dialogue(path: Sequence[Message]) -> Dialogue:
 def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) -> list[Turn]:
     """The turns of a message: what stands behind the result of a call of its own was said after it."""
     role = "assistant" if any(tree.calls_in(message)) else message.role
-    turn = Turn(role, response_id=message.response_id)
+    turn = Turn(role, response_id=message.response_id, hidden=message.hidden)
     found = [turn]
     for part in message.parts:
         if isinstance(part, ToolResult):
@@ -166,7 +168,7 @@ def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) ->
                 untold["tool result that answers no call"] += 1
             continue
         if _is_answered(turn):
-            turn = Turn(role, response_id=message.response_id)
+            turn = Turn(role, response_id=message.response_id, hidden=message.hidden)
             found.append(turn)
         if isinstance(part, ToolCall):
             turn.calls.append(_called(part, called))

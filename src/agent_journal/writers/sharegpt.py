@@ -2,7 +2,8 @@
 
 It takes a line only if those who ask (`human`, `observation`) and the model (`gpt`, `function_call`) speak by
 turns, somebody who asks first and the model last. What the model says beside a call stands before it, and the
-call between `<tool_call>` and `</tool_call>`, from where it is read.
+call between `<tool_call>` and `</tool_call>`, from where it is read. What a program adds to a result, unseen
+by the person, stands behind it.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class _Value(Struct):
     speaker: str
     text: str
     calls: str = ""
+    hidden: bool = False
 
     def told(self) -> dict[str, str]:
         """As a line has it."""
@@ -124,7 +126,7 @@ def _by_turns(turns: list[Turn], untold: Counter[str]) -> list[_Value]:
 def _values(turn: Turn, untold: Counter[str]) -> Sequence[_Value]:
     text = said(turn.said)
     if turn.role != "assistant":
-        return (_Value("human", text),) if text else ()
+        return (_Value("human", text, hidden=turn.hidden),) if text else ()
     if thoughts := thought(turn.said):
         text = f"<think>\n{thoughts}\n</think>\n\n{text}".rstrip()
     if not turn.calls:
@@ -163,19 +165,27 @@ def _add(values: list[_Value], value: _Value, untold: Counter[str]) -> None:
         untold["tool result that nothing was said of"] += 1
         return
     if last is not None and last.speaker == "observation" and value.speaker == "human":
-        # The person went on before the model did: nothing can stand between the two.
-        untold["tool call and result that nothing was said of"] += 1
-        values.pop()
-        asked = values.pop()
-        if asked.text:
-            values.append(_Value("gpt", asked.text))
-        last = values[-1] if values else None
+        if value.hidden:
+            last.text = f"{last.text}\n\n{value.text}"
+            return
+        last = _before_calls(values, untold)
     if last is None or (last.speaker in _ASKS) != (value.speaker in _ASKS):
         values.append(value)
         return
     before = _beside_call(last.text, untold) if value.calls else last.text
     last.text = "\n\n".join(filter(None, (before, value.text)))
     last.calls, last.speaker = value.calls, value.speaker
+
+
+def _before_calls(values: list[_Value], untold: Counter[str]) -> _Value | None:
+    """Take out calls of which nothing was said when the person went on: nothing can stand between the two."""
+    while values and values[-1].speaker == "observation":
+        untold["tool call and result that nothing was said of"] += 1
+        values.pop()
+        asked = values.pop()
+        if asked.text:
+            values.append(_Value("gpt", asked.text))
+    return values[-1] if values else None
 
 
 def _call(one: Called) -> dict[str, Any]:
