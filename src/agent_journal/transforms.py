@@ -30,7 +30,8 @@ def without(conversation: Conversation, what: Collection[What]) -> Conversation:
     """The conversation without thinking, without tool calls and their results, or both.
 
     A message of which nothing is left goes; its children follow its parent. The content as the source had
-    it (`native`) goes from every message that was changed. A request is of what is left of it.
+    it (`native`) goes from every message that was changed, and what sources say of events goes, because some
+    tell thoughts and what tools gave there once more. A request is of what is left of it.
     """
     unwanted = tuple(kind for name in what for kind in _KINDS[name])
     if not unwanted:
@@ -53,7 +54,9 @@ def without(conversation: Conversation, what: Collection[What]) -> Conversation:
 
 def _left_of(entry: Message | Event, unwanted: tuple[type, ...]) -> Message | Event | None:
     """The entry without parts of some kinds; None if nothing is left of it."""
-    if not isinstance(entry, Message) or not any(isinstance(part, unwanted) for part in entry.parts):
+    if not isinstance(entry, Message):
+        return replace(entry, data={}) if entry.data else entry
+    if not any(isinstance(part, unwanted) for part in entry.parts):
         return entry
     left: list[Part] = [part for part in entry.parts if not isinstance(part, unwanted)]
     # What the source kept beside the parts may repeat what was taken out.

@@ -189,6 +189,15 @@ def test_without_tools_and_thinking() -> None:
     assert transforms.without(talk(), []) == talk()
 
 
+@pytest.mark.parametrize("what", transforms.WHAT)
+def test_events_do_not_tell_what_was_left_out(what: transforms.What) -> None:
+    event = Event(id="e", name="say:reasoning", parent_id="c", at="2026-03-01T10:00:00Z", data={"text": "hm"})
+    whole = replace(talk(), timeline=[*talk().timeline, event])
+
+    assert transforms.without(whole, [what]).timeline[-1] == replace(event, data={})
+    assert transforms.without(whole, []) == whole
+
+
 def test_the_head_follows_when_its_message_goes() -> None:
     assert transforms.without(replace(talk(), head_id="b"), ["thinking"]).head_id == "a"
 
