@@ -144,7 +144,7 @@ def branch(conversation: Conversation, which: str) -> Conversation:
     on_path = {entry.id for entry in path}
     # What a request says before the dialogue stands outside of every path.
     system = [entry for entry in conversation.timeline if entry.id in prompts - on_path]
-    return replace(conversation, timeline=[*system, *path], head_id=target, requests=requests)
+    return replace(_told_of(conversation, path), timeline=[*system, *path], head_id=target, requests=requests)
 
 
 def _until(conversation: Conversation, message_id: str) -> Conversation:
@@ -154,7 +154,17 @@ def _until(conversation: Conversation, message_id: str) -> Conversation:
     if end is None:
         raise NoSuchMessage(message_id)
     path = timeline[:end]
-    return replace(conversation, timeline=path, requests=_within(conversation, path))
+    return replace(_told_of(conversation, path), timeline=path, requests=_within(conversation, path))
+
+
+def _told_of(conversation: Conversation, path: list[tree.Entry]) -> Conversation:
+    """The conversation without summaries and feedback that are of messages beside a path."""
+    beside = {entry.id for entry in conversation.timeline} - {entry.id for entry in path}
+    return replace(
+        conversation,
+        summaries=[each for each in conversation.summaries if each.message_id not in beside],
+        feedback=[each for each in conversation.feedback if each.message_id not in beside],
+    )
 
 
 def last(conversation: Conversation, count: int) -> Conversation:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,12 @@ from agent_journal.errors import NoSuchMessage
 from agent_journal.model import (
     Conversation,
     Event,
+    Feedback,
     Media,
     Message,
     Reasoning,
     Request,
+    Summary,
     Text,
     Tool,
     ToolCall,
@@ -286,3 +289,21 @@ def test_the_way_to_a_message_ends_with_it_also_where_nothing_branches() -> None
     assert transforms.branch(whole, "head") == whole
     with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
         transforms.branch(whole, "gone")
+
+
+@pytest.mark.parametrize("shape", ["list", "tree"])
+def test_a_branch_has_no_summary_of_what_is_not_on_it(shape: Literal["list", "tree"]) -> None:
+    chain = [said("a"), said("b", "a"), said("c", "b")]
+    whole = Conversation(
+        id="t",
+        source="s",
+        shape=shape,
+        timeline=[replace(each, parent_id=None) for each in chain] if shape == "list" else [*chain],
+        summaries=[Summary(text=name, message_id=name) for name in ("a", "c", "elsewhere")],
+        feedback=[Feedback(text=name, message_id=name) for name in ("b", "c")],
+    )
+    got = transforms.branch(whole, "b")
+
+    assert [each.text for each in got.summaries] == ["a", "elsewhere"]
+    assert [each.text for each in got.feedback] == ["b"]
+    assert transforms.branch(whole, "c").summaries == whole.summaries
