@@ -293,6 +293,24 @@ def test_the_end_is_the_last_time_in_it() -> None:
     assert (later, "2026-01-16T11:30:00Z") == (found["StartedAt"], found["EndedAt"])
 
 
+@pytest.mark.parametrize(
+    ("native", "raw"),
+    [
+        ("Yes.", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes."}]),
+        ("", [{"type": "thinking", "thinking": "hm"}]),
+        ([{"text": "Yes."}], [{"type": "thinking", "thinking": "hm"}, {"text": "Yes."}]),
+        ({"text": "Yes."}, [{"type": "thinking", "thinking": "hm"}, {"text": "Yes."}]),
+        ([{"thought": "hm"}, {"text": "Yes."}], [{"thought": "hm"}, {"text": "Yes."}]),
+    ],
+)
+def test_raw_content_has_thoughts_that_a_source_keeps_beside_it(native: Any, raw: Any) -> None:
+    thought, said = Reasoning(text="hm"), Text(text="Yes.")
+    answer = Message(id="m", role="assistant", at=AT, parts=[thought, said], native=native)
+    made = written("session", Conversation(id="c", source="x", timeline=[answer]))
+
+    assert raw == json.loads(made.only["Messages"][0]["RawContent"])
+
+
 def test_content_is_what_was_said_and_raw_content_everything() -> None:
     message = Message(
         id="1",

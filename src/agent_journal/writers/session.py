@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal import times, tree
-from agent_journal.blocks import content_of
+from agent_journal.blocks import content_of, of_parts
 from agent_journal.model import (
     Code,
     Event,
@@ -160,9 +160,27 @@ def _raw(message: Message, raw_field: str) -> str:
     if isinstance(stated, str):
         return stated
     content = content_of(message)
+    if thoughts := _thoughts_beside(message):
+        content = [*of_parts(thoughts), *_blocks(content)]
     if content is None:
         return ""
     return content if isinstance(content, str) else encode(content).decode()
+
+
+def _blocks(content: Any) -> list[Any]:
+    """Content as a list, whatever form the source has it in."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return content if isinstance(content, list) else [content]
+
+
+def _thoughts_beside(message: Message) -> list[Part]:
+    """What was thought, where a source keeps it elsewhere than in its content."""
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    if message.native is None or not thoughts:
+        return []
+    within = encode(message.native)
+    return [each for each in thoughts if encode(each.text or each.summary or "")[1:-1] not in within]
 
 
 def _call(call: ToolCall, message: Message, results: dict[str, ToolResult]) -> dict[str, Any]:
