@@ -14,6 +14,7 @@ from agent_journal.errors import MissingExtra
 from agent_journal.model import (
     Conversation,
     Event,
+    Media,
     Message,
     Part,
     Reasoning,
@@ -285,6 +286,23 @@ def test_what_sharegpt_leaves_out_is_noted() -> None:
         "1 × question without an answer",
         "1 × system message after the beginning",
     ] == [note.detail for note in notes]
+
+
+@pytest.mark.parametrize(("name", "lost"), [("openai-messages", 2), ("sharegpt", 3)])
+def test_media_that_are_in_no_line_are_noted(name: str, lost: int) -> None:
+    picture = Media(kind="image", mime="image/png", data="iVBORw0KGgo=")
+    told = Media(kind="document", name="tea.md", text="Sixty degrees.")
+    given = ToolResult(call_id="1", output=[Text(text="Drawn."), picture])
+    timeline = [
+        said("u", "user", "draw", picture, told, told),
+        said("a", "assistant", call("1")),
+        said("t", "tool", given),
+        said("b", "assistant", "Here.", picture),
+    ]
+    conversation = Conversation(id="c", source="kitchen", shape="list", timeline=[*timeline])
+    _, notes = written(name, [conversation])
+
+    assert [f"{lost} × media"] == [note.detail for note in notes]
 
 
 def test_nothing_in_a_call_is_taken_for_a_mark() -> None:

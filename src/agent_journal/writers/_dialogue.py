@@ -325,7 +325,16 @@ def note_untold(conversation: Conversation, lines: Iterable[Dialogue], run: Run,
 
 
 def counted(conversation: Conversation, *kinds: type) -> Counter[str]:
-    """How many parts of some kinds there are, by what people call them."""
+    """How many parts of some kinds there are, by what people call them; media, if no words stand for them."""
     names: dict[type, str] = {Reasoning: "thought", Media: "media", Other: "part of an unknown kind"}
-    parts: list[Any] = [part for message in tree.messages(conversation) for part in message.parts]
-    return Counter(names[kind] for part in parts for kind in kinds if part.__class__ is kind)
+    parts: list[Any] = [part for message in tree.messages(conversation) for part in _all_parts(message)]
+    found = [part for part in parts if not (isinstance(part, Media) and tree.held_text(part))]
+    return Counter(names[kind] for part in found for kind in kinds if part.__class__ is kind)
+
+
+def _all_parts(message: Message) -> Iterator[Part]:
+    """The parts of a message, and pictures and files that tools gave."""
+    for part in message.parts:
+        yield part
+        if isinstance(part, ToolResult) and not isinstance(part.output, str):
+            yield from (given for given in part.output if isinstance(given, Media))

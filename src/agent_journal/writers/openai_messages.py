@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
+from agent_journal import tree
 from agent_journal.model import Media, Memory, Other, Reasoning
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._dialogue import (
@@ -18,7 +20,6 @@ from agent_journal.writers._dialogue import (
 )
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable, Iterator, Sequence
 
     from agent_journal.model import Conversation, Item, Part, Tool
@@ -123,4 +124,11 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _left_out(conversation: Conversation) -> Counter[str]:
-    return counted(conversation, Reasoning, Other)
+    return counted(conversation, Reasoning, Media, Other) - Counter({"media": _shown(conversation)})
+
+
+def _shown(conversation: Conversation) -> int:
+    """How many pictures stand in what people sent, and no words for them."""
+    asked = [message for message in tree.messages(conversation) if message.role == "user"]
+    sent = [part for message in asked for part in message.parts if isinstance(part, Media)]
+    return sum(bool(_picture(part)) and not tree.held_text(part) for part in sent)
