@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser
 
 from agent_journal import files, writers
-from agent_journal.model import Conversation, Item, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import Conversation, Item, Media, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Notes
 from agent_journal.writers import Run
 from tests.pages import hostile
@@ -260,6 +261,15 @@ def test_all_text_can_be_read(browser: Browser, tmp_path: Path, dark: bool) -> N
         ratio, what = it.tell(CONTRAST)
 
         assert ratio >= 4.5, what
+
+
+def test_what_a_file_says_has_no_frame_around_each_line(browser: Browser, tmp_path: Path) -> None:
+    file = Media(kind="document", name="tea.py", text="def heat():\n    return 60")
+    asked = Message(id="q", role="user", parts=[file])
+    with opened(browser, page_of(tmp_path, replace(talk(), timeline=[asked]))) as it:
+        frame = it.tell("getComputedStyle(document.querySelector('.file pre code')).borderTopStyle")
+
+        assert "none" == frame
 
 
 def test_nothing_moves_for_who_wants_that(browser: Browser, tmp_path: Path) -> None:
