@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from agent_journal import visible, writers
 from agent_journal.files import ZipBundle
 from agent_journal.model import (
+    Citation,
     Code,
     Conversation,
     Event,
@@ -329,6 +330,12 @@ def test_a_picture_is_what_its_bytes_are() -> None:
     assert [f"data:image/png;base64,{DOT}"] == page.pictures
     assert "https://e.org/x.png" in page.addresses
     assert all(word in page.text for word in ("drawing", "broken"))
+
+
+def test_what_is_cited_without_a_name_is_something() -> None:
+    page = said(Text(text="Oiled.", citations=[Citation(title="axle.py"), Citation(extra={"chunk": 7})]))
+
+    assert '<ol class="sources"><li><span>axle.py</span></li><li><span>something</span></li></ol>' in page
 
 
 def test_edits_are_shown_as_changes() -> None:

@@ -148,4 +148,4 @@ def _source(citation: Citation) -> list[Markup]:
         told.append(element("span", "", citation.title))
     if citation.text:
         told.append(element("blockquote", "", citation.text))
-    return told
+    return told or [element("span", "", telling.citation(citation))]
