@@ -159,6 +159,13 @@ def test_what_failed_and_was_not_mended(call: Calls) -> None:
     assert "- The model's last message broke off: max\\_tokens." in told
 
 
+@pytest.mark.parametrize("reason", [None, "end_turn", "STOP", "TaskTurnStatusEnum.COMPLETED"])
+def test_who_was_done_did_not_break_off(reason: str | None) -> None:
+    page = brief(said("user", "go"), said("assistant", "Done.", stop_reason=reason))
+
+    assert "broke off" not in page
+
+
 TODO = [
     {"content": "dig", "status": "completed"},
     {"content": "plant", "status": "in_progress"},

@@ -54,7 +54,7 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _PERSON, _AGENT = "the person", "the agent"
 _MANNERS = {_PERSON: (_SETTLES, _FORBIDS), _AGENT: (_SETTLES,)}
 _LONGEST_SENTENCE, _SHORTEST_SENTENCE = 300, 20
-_DONE_REASONS = {None, "end_turn", "stop", "stop_sequence", "completed", "STOP", "finished_successfully"}
+_DONE_REASONS = {"", "end_turn", "stop", "stop_sequence", "completed", "finished_successfully"}
 
 
 class File(Struct):
@@ -118,8 +118,9 @@ class Work:
     def broke_off(self) -> str | None:
         """Why the model stopped, if it was not done."""
         last = self._last
-        is_cut = last is not None and last.role == "assistant" and last.stop_reason not in _DONE_REASONS
-        return last.stop_reason if is_cut and last is not None else None
+        reason = (last.stop_reason or "") if last is not None and last.role == "assistant" else ""
+        # Vendors write STOP and stop, and some name the list that it is of: `StatusEnum.COMPLETED`.
+        return None if reason.rpartition(".")[2].lower() in _DONE_REASONS else reason
 
     def _take_words(self, message: Message) -> None:
         said = tree.plain_text(message).strip()
