@@ -9,6 +9,7 @@ import pytest
 from agent_journal.model import (
     Conversation,
     Event,
+    Media,
     Message,
     Part,
     Summary,
@@ -138,6 +139,21 @@ def test_commands_and_the_last_test_run(call: Calls) -> None:
         "- ok: `git status`",
     ]
     assert "test result: ok. 14 passed" in section(page, "The last test run: ok")
+
+
+def test_files_and_pictures_are_told_with_what_was_asked() -> None:
+    file = Media(kind="document", name="roof.md", text="Slate.\nTiles.")
+    page = brief(
+        said("user", "Mend it as @roof.md says."),
+        Message(id="f", role="user", parts=[file]),
+        said("assistant", "Which side?"),
+        Message(id="p", role="user", parts=[Media(kind="image", name="side.png")]),
+    )
+
+    assert "> Mend it as @roof.md says." in section(page, "The request")
+    assert "> [document roof.md, 2 lines of text]" in section(page, "The request")
+    assert "> [image side.png]" in section(page, "What the person said since, in order")
+    assert "- The person spoke last; nobody has answered." in section(page, "Open ends")
 
 
 def test_what_failed_and_was_not_mended(call: Calls) -> None:

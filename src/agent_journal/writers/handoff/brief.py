@@ -8,7 +8,7 @@ from agent_journal import redact, tree
 from agent_journal.amounts import count
 from agent_journal.writers._markdown import code, fence, inline, quote
 from agent_journal.writers._moments import short, span
-from agent_journal.writers.handoff.work import Work
+from agent_journal.writers.handoff.work import Work, asked_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,16 +71,16 @@ def _requests(work: Work) -> Iterator[str]:
         return
     first, *later = work.asked
     yield f"## The request{_at(first.at)}"
-    yield quote(_shortened(tree.plain_text(first), _REQUEST), keep_lines=True)
+    yield quote(_shortened(asked_in(first), _REQUEST), keep_lines=True)
     if not later:
         return
     yield "## What the person said since, in order"
     if earlier := later[:-_CORRECTIONS]:
-        told = [f"- {short(each.at)} {inline(_cut(tree.plain_text(each), _LINE))}" for each in earlier]
+        told = [f"- {short(each.at)} {inline(_cut(asked_in(each), _LINE))}" for each in earlier]
         before = len(told[:-_EARLIER])
         yield "\n".join([*([f"- … {before:,} before these"] if before else ()), *told[-_EARLIER:]])
     for message in later[-_CORRECTIONS:]:
-        said = quote(_shortened(tree.plain_text(message), _CORRECTION), keep_lines=True)
+        said = quote(_shortened(asked_in(message), _CORRECTION), keep_lines=True)
         yield f"{short(message.at)}:\n\n{said}" if message.at else said
 
 

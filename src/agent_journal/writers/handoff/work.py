@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_journal import telling, tree
-from agent_journal.model import Event, Text
+from agent_journal.model import Event, Media, Text
 from agent_journal.writers._edits import PATHS, edits, text_in
 from agent_journal.writers._turns import Done, sections, turns
 from agent_journal.writers.handoff.plan import Plan
@@ -77,6 +78,12 @@ class Deed(NamedTuple):
     at: str | None
 
 
+def asked_in(message: Message) -> str:
+    """What the person said, and which files and pictures they gave along with it."""
+    given = [f"[{telling.media(part)}]" for part in message.parts if isinstance(part, Media)]
+    return "\n".join(filter(None, (tree.plain_text(message), *given)))
+
+
 class Work:
     """All that is told of a conversation, on the way to where the person is."""
 
@@ -125,6 +132,7 @@ class Work:
     def _take_words(self, message: Message) -> None:
         said = tree.plain_text(message).strip()
         if not said:
+            self._take_given(message)
             return
         self._last = message
         if message.role == "user":
@@ -134,6 +142,17 @@ class Work:
         elif message.role == "assistant":
             self._said.append((_AGENT, said))
             self.answered = message
+
+    def _take_given(self, message: Message) -> None:
+        """Take files and pictures that come without words: they belong to what the person asked before."""
+        given = [part for part in message.parts if isinstance(part, Media)]
+        if not given or message.role != "user":
+            return
+        if self.asked and self._last is self.asked[-1]:
+            message = replace(self._last, parts=[*self._last.parts, *given])
+            self.asked.pop()
+        self.asked.append(message)
+        self._last = message
 
     def settled(self, most: int) -> list[tuple[str, str]]:
         """The last sentences in which somebody settled something, and who it was, in order."""
