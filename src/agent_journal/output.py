@@ -158,8 +158,24 @@ def _write_each(
         taken[name] += 1
         # Two files may hold the same conversation, each in its own way.
         again = f"-{taken[name]}" if taken[name] > 1 else ""
-        with file_called(f"{name}{again}{writer.INFO.suffix}") as out:
-            writer.write([item], out, run)
+        with ExitStack() as opened:
+            file = partial(file_called, f"{name}{again}{writer.INFO.suffix}")
+            writer.write([item], _FromFirstByte(file, opened), run)
+
+
+class _FromFirstByte:
+    """A file that is made when something is written: an item that a format has no place for makes none."""
+
+    def __init__(self, file: Callable[[], AbstractContextManager[IO[bytes]]], opened: ExitStack) -> None:
+        self._file = file
+        self._opened = opened
+        self._out: IO[bytes] | None = None
+
+    def write(self, data: bytes) -> int:
+        """Write bytes."""
+        if self._out is None:
+            self._out = self._opened.enter_context(self._file())
+        return self._out.write(data)
 
 
 def file_name(item: Item, suffix: str) -> str:

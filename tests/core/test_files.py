@@ -13,6 +13,7 @@ import pytest
 
 from agent_journal import files
 from agent_journal.errors import CannotWrite
+from agent_journal.model import Memory
 from agent_journal.notes import Notes
 from agent_journal.output import write_items
 from agent_journal.pipeline import read_all
@@ -78,6 +79,23 @@ def test_no_path_leads_out_of_a_bundle(tmp_path: Path, path: str, name: str) -> 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.parametrize("place", ["talks/", "talks.zip"])
+def test_what_a_format_has_no_place_for_makes_no_empty_file(tmp_path: Path, place: str) -> None:
+    memory = Memory(id="m", source="x", kind="fact", text="Drinks tea.")
+    notes = Notes()
+    write_items([memory, talk("a", said("1", "hello"))], "unified", f"{tmp_path}/{place}", notes)
+
+    written = tmp_path / place
+    if written.is_dir():
+        files_there = {path.name: path.stat().st_size for path in written.iterdir()}
+    else:
+        files_there = {each.filename: each.file_size for each in zipfile.ZipFile(written).infolist()}
+    (only,) = files_there
+    assert only.startswith("a-")
+    assert files_there[only]
+    assert "a memory is no conversation" in [note.detail for note in notes.kept]
+
+
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
