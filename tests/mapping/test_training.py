@@ -252,6 +252,22 @@ def test_sharegpt_has_calls_observations_and_thoughts() -> None:
             id="a program adds something to a result",
         ),
         pytest.param(
+            [
+                said("u", "user", "go"),
+                said("a", "assistant", call("1"), call("2")),
+                said("t", "tool", result("1", "one"), result("2", "two")),
+                replace(said("h", "user", "Be brief."), hidden=True),
+                said("b", "assistant", "Yes."),
+            ],
+            [
+                ("human", "go"),
+                ("function_call", '[{"name":"sh","arguments":{"x":1}},{"name":"sh","arguments":{"x":1}}]'),
+                ("observation", '["one","two\\n\\nBe brief."]'),
+                ("gpt", "Yes."),
+            ],
+            id="a program adds something to the last of several results",
+        ),
+        pytest.param(
             [said("u", "user", "go"), said("a", "assistant", call("1")), said("t", "tool", result("1", "1"))],
             [("human", "go"), ("function_call", '{"name":"sh","arguments":{"x":1}}')],
             id="a tool speaks last",
@@ -263,6 +279,30 @@ def test_sharegpt_alternates(timeline: list[Message], expected: list[tuple[str, 
     (line,) = lines("sharegpt", *timeline)
 
     assert expected == [(turn["from"], turn["value"]) for turn in line["conversations"]]
+
+
+def test_what_a_program_says_is_not_the_person_s() -> None:
+    context = replace(said("h", "user", "Today is Thursday."), hidden=True)
+    reminder = replace(said("i", "user", "The task is done."), hidden=True)
+    timeline = [context, said("u", "user", "hi"), said("a", "assistant", "Yes?"), reminder]
+    answer = said("b", "assistant", "It is.")
+
+    (line,) = lines("openai-messages", *timeline, answer)
+    assert ["system", "user", "assistant", "system", "assistant"] == [role for role, _ in told(line)]
+    (line,) = lines("sharegpt", *timeline, answer)
+    assert "Today is Thursday." == line["system"]
+    assert ("human", "hi") == tuple(line["conversations"][0].values())
+
+
+def test_what_only_a_program_asks_for_is_asked() -> None:
+    command = replace(said("h", "user", "Review it."), hidden=True)
+    timeline = [said("s", "system", "Be brief."), command, said("a", "assistant", "Fine.")]
+
+    (line,) = lines("openai-messages", *timeline)
+    assert [("system", "Be brief."), ("user", "Review it."), ("assistant", "Fine.")] == told(line)
+    (line,) = lines("sharegpt", *timeline)
+    assert "Be brief." == line["system"]
+    assert ["Review it.", "Fine."] == [turn["value"] for turn in line["conversations"]]
 
 
 @pytest.mark.parametrize("name", ["openai-messages", "sharegpt"])

@@ -65,14 +65,17 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
 
 
 def _line(dialogue: Dialogue, tools: list[dict[str, Any]]) -> dict[str, Any]:
-    messages = [message for turn in dialogue.turns for message in _messages(turn)]
+    # What a program asks for is asked as a person would, if nobody else asks.
+    is_asked = any(turn.role == "user" and not turn.hidden for turn in dialogue.turns)
+    messages = [message for turn in dialogue.turns for message in _messages(turn, is_asked=is_asked)]
     return {"messages": messages, "tools": tools} if tools else {"messages": messages}
 
 
-def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
+def _messages(turn: Turn, *, is_asked: bool) -> Iterator[dict[str, Any]]:
     if turn.role != "assistant":
-        if content := _content(turn.said) if turn.role == "user" else said(turn.said):
-            yield {"role": turn.role, "content": content}
+        role = "system" if turn.hidden and is_asked else turn.role  # nobody but a program said it
+        if content := _content(turn.said) if role == "user" else said(turn.said):
+            yield {"role": role, "content": content}
         return
     text = said(turn.said)
     if not turn.calls:
@@ -129,6 +132,7 @@ def _left_out(conversation: Conversation) -> Counter[str]:
 
 def _shown(conversation: Conversation) -> int:
     """How many pictures stand in what people sent, and no words for them."""
-    asked = [message for message in tree.messages(conversation) if message.role == "user"]
+    messages = tree.messages(conversation)
+    asked = [message for message in messages if message.role == "user" and not message.hidden]
     sent = [part for message in asked for part in message.parts if isinstance(part, Media)]
     return sum(bool(_picture(part)) and not tree.held_text(part) for part in sent)

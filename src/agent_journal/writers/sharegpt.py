@@ -49,7 +49,7 @@ INFO = WriterInfo(
         "that a tool failed",
         "calls that nothing answered, but for the last, and results that answer no call",
         "what the model said before anybody asked, what it never answered, and results it said nothing of",
-        "what the system said later than at the beginning",
+        "what the system said later than at the beginning, and that programs said something unseen then",
         "that something was redacted",
         "citations, and what only the source has a field for",
     ),
@@ -60,15 +60,19 @@ _MARKS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 
 
 class _Value(Struct):
-    """What stands under one name; of a call, what was said before it apart."""
+    """What stands under one name; of a call, what was said before it apart; of results, each of them."""
 
     speaker: str
-    text: str
+    text: str = ""
     calls: str = ""
+    given: list[str] = []
     hidden: bool = False
 
     def told(self) -> dict[str, str]:
         """As a line has it."""
+        if self.given:
+            value = self.given[0] if len(self.given) == 1 else encode(self.given).decode()
+            return {"from": self.speaker, "value": value}
         value = self.text
         if self.calls and self.text:
             value = f"{self.text}\n<tool_call>\n{self.calls}\n</tool_call>"
@@ -103,9 +107,18 @@ def _line(conversation: Conversation, dialogue: Dialogue, line_id: str) -> dict[
 
 
 def _system(turns: list[Turn]) -> tuple[list[Turn], list[Turn]]:
-    """What the system said before anybody else did, and the rest."""
-    first = next((place for place, turn in enumerate(turns) if turn.role != "system"), len(turns))
+    """What the system, and programs unseen by the person, said before anybody else did; and the rest.
+
+    What a program asks for is asked as a person would, if nobody else asks.
+    """
+    first = next((place for place, turn in enumerate(turns) if not _is_of_program(turn)), len(turns))
+    if turns[first:] and turns[first].role != "user":
+        first = next(place for place, turn in enumerate(turns) if turn.role != "system")
     return turns[:first], turns[first:]
+
+
+def _is_of_program(turn: Turn) -> bool:
+    return turn.role == "system" or (turn.role == "user" and turn.hidden)
 
 
 def _by_turns(turns: list[Turn], untold: Counter[str]) -> list[_Value]:
@@ -137,7 +150,7 @@ def _values(turn: Turn, untold: Counter[str]) -> Sequence[_Value]:
     outputs = [output_of(one.result) for one in turn.calls if one.result is not None]
     if not outputs:
         return (asked,)
-    return asked, _Value("observation", outputs[0] if len(outputs) == 1 else encode(outputs).decode())
+    return asked, _Value("observation", given=outputs)
 
 
 def _beside_call(text: str, untold: Counter[str]) -> str:
@@ -166,7 +179,7 @@ def _add(values: list[_Value], value: _Value, untold: Counter[str]) -> None:
         return
     if last is not None and last.speaker == "observation" and value.speaker == "human":
         if value.hidden:
-            last.text = f"{last.text}\n\n{value.text}"
+            last.given[-1] += f"\n\n{value.text}"
             return
         last = _before_calls(values, untold)
     if last is None or (last.speaker in _ASKS) != (value.speaker in _ASKS):
