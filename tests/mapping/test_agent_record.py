@@ -451,6 +451,21 @@ def test_content_without_a_native_form() -> None:
     assert [{"type": "reasoning", "content": "hm", "encrypted": "xyz"}] == found[3]["children"]
 
 
+def test_a_call_is_told_as_it_was_made() -> None:
+    """Where words of a call are told as what was said, a record does not contradict its own content."""
+    made = {"type": "tool_use", "id": "1", "name": "finish", "input": {"result": "Done.", "checked": True}}
+    parts: list[Part] = [
+        Text(text="Done."),
+        ToolCall(name="finish", call_id="1", input={"checked": True}),
+        ToolCall(name="look", call_id="2", input={"path": "a"}),
+    ]
+    message = Message(id="m", role="assistant", parts=parts, native=[made])
+    record = written("agent-record", Conversation(id="c", source="x", timeline=[message])).only
+    (entry,) = record["session"]["entries"]
+
+    assert [made["input"], {"path": "a"}] == [child["input"] for child in entry["children"]]
+
+
 def test_messages_of_tools_are_results_of_their_own() -> None:
     at = "2026-01-01T00:00:00Z"
     one = Message(id="1", role="tool", at=at, parts=[ToolResult(call_id="a", output="x", is_error=True)])

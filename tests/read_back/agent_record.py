@@ -121,7 +121,7 @@ def as_result(content: Any) -> ToolResult:
 def as_the_source_has_it(message: Message) -> Message:
     """What the content says to somebody who does not know the source, and what was done."""
     deeds: list[Any] = [
-        as_told(part, block)
+        as_told(as_made(part, message.native), block)
         for part, block in zip(message.parts, blocks_of(message), strict=True)
         if isinstance(part, DEEDS)
     ]
@@ -136,6 +136,18 @@ def blocks_of(message: Message) -> list[Any]:
     if isinstance(native, list) and len(native) == len(message.parts):
         return native
     return [None] * len(message.parts)
+
+
+def as_made(part: Part, native: Any) -> Part:
+    """A call as the content has it, where words of it were told as what was said."""
+    if not isinstance(part, ToolCall) or not isinstance(part.input, dict) or not isinstance(native, list):
+        return part
+    for block in native:
+        if isinstance(block, dict) and part.call_id and block.get("id") == part.call_id:
+            stated = block.get("input")
+            if isinstance(stated, dict) and part.input.keys() < stated.keys():
+                return replace(part, input=stated)
+    return part
 
 
 def as_told(part: Any, block: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent_journal import canonical, times
 from agent_journal.blocks import DEEDS, answered, content_of, of_parts
 from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult
@@ -171,7 +173,7 @@ class _Entries:
             match part:
                 case ToolCall():
                     call = part
-                    yield _call(part) | self._moment(call, self._form.call_at, message)
+                    yield _call(_as_made(part, native)) | self._moment(call, self._form.call_at, message)
                 case ToolResult():
                     yield self._result(part, block) | self._moment(call, self._form.answer_at, message)
                 case Reasoning():
@@ -252,6 +254,15 @@ def _id(part: Text | Reasoning | ToolCall | Event) -> dict[str, Any]:
         return {} if part.made_id else {"id": part.id}
     stated = part.extra.get("id")
     return {"id": stated} if isinstance(stated, str) else {}
+
+
+def _as_made(call: ToolCall, native: Any) -> ToolCall:
+    """A call as the source has it, of which a reader may have told some words as what was said."""
+    blocks = [block for block in native if isinstance(block, dict)] if isinstance(native, list) else []
+    made = next((block for block in blocks if call.call_id and block.get("id") == call.call_id), {})
+    given, stated = call.input, made.get("input")
+    is_more = isinstance(given, dict) and isinstance(stated, dict) and given.keys() < stated.keys()
+    return replace(call, input=stated) if is_more else call
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
