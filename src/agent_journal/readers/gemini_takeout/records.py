@@ -194,7 +194,7 @@ def _prompted(fields: Fields, files: Files) -> list[_Said]:
     if prompt is None:
         if answer is not None:
             fields.keep("safeHtmlItem", answer.native)
-        return []
+        return _made(fields, title)
     made = {part.ref for part in answer.parts if isinstance(part, Media)} if answer else ()
     media = attached(fields, files, made)
     parts, title = with_files(verb, prompt, media)
@@ -205,6 +205,32 @@ def _prompted(fields: Fields, files: Files) -> list[_Said]:
         fields.note(Kind.CUT_AT_SOURCE, fields.where, "the export has no answer to this prompt")
     asked = _Said("user", parts)
     return [asked, answer] if answer else [asked]
+
+
+def _made(fields: Fields, title: str) -> list[_Said]:
+    """A canvas, which only its own record has: logs have its text in a line below, pages in the title."""
+    verb, called = words.canvas(title) or words.Title("", None)
+    if called is None:
+        return []
+    listed = fields.look("subtitles")
+    lines: list[Any] = listed if listed.__class__ is list else []
+    texts = [line["name"] for line in lines if _is_text(line)]
+    name, _, below = called.partition("\n")
+    text = "\n".join(filter(None, (below, *texts)))
+    if not text:
+        return []
+    fields.take("title")
+    fields.keep("title", verb)
+    if texts:
+        fields.take("subtitles")
+        if left := [line for line in lines if not _is_text(line)]:
+            fields.keep("subtitles", left)
+    return [_Said("assistant", [Media(kind="document", name=name.strip() or None, text=text)])]
+
+
+def _is_text(line: Any) -> bool:
+    """Whether a line is nothing but words: others lead to a file or a Gem."""
+    return line.__class__ is dict and line.keys() == {"name"} and line["name"].__class__ is str
 
 
 def with_files(verb: str, prompt: str, media: list[Media]) -> tuple[list[Part], str]:

@@ -111,8 +111,10 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
 
 
 def _activity(record: UsualRecord, language: words.Language) -> tuple[Event] | None:
-    """What was done, if nobody said anything; None if it is a prompt, whose answer is missing."""
+    """What was done, if nobody said anything; None if it is a prompt without an answer, or a canvas."""
     if words.taken_apart(record.title, language, has_answer=False).prompt is not None:
+        return None
+    if words.canvas(record.title) is not None:
         return None
     data = as_record(record)
     del data["time"]

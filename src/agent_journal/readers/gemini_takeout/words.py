@@ -72,6 +72,8 @@ _ATTACHED = re.compile(
 )
 _ATTACHED_LAST = re.compile(_ATTACHED.pattern + r"\s*\Z")
 _LONGEST_VERB = 40
+# What the model wrote into a document of its own; the document's name follows, on pages its text below that.
+_CANVAS = re.compile(r"\s*(Created\s+Gemini\s+Canvas\s+titled)(?!\S)[^\S\n]*")
 
 
 def language_of(product: str | None) -> Language:
@@ -87,6 +89,12 @@ def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
     if any(_begins(start, other) for other in language.others):
         return Title(title, None)
     return Title("", title.strip()) if has_answer or language.has_bare_prompts else Title(title, None)
+
+
+def canvas(title: str) -> Title | None:
+    """What a title says of a canvas that was made, taken apart; None if it says nothing of one."""
+    found = _CANVAS.match(title)
+    return Title(found[1], title[found.end() :].rstrip()) if found else None
 
 
 def counts_attachments(line: str) -> bool:
