@@ -30,7 +30,7 @@ _SURVEY = "Answered survey question"
 _ENGLISH = Language(
     prompts=(
         *("Prompted with:", "Prompted", "Asked Gemini:", "Asked Bard:", "Submitted query"),
-        *("Branched", "Answered", "Asked", "Said"),
+        *("Added chat from link:", "Live Prompt", "Branched", "Answered", "Asked", "Said"),
     ),
     others=(
         *(
