@@ -170,6 +170,8 @@ def test_transcripts_are_told_by_their_lines(tmp_path: Path, text: str, version:
         ("/home/ana/.cursor/chats/5d/x/store.db", False),
         ("/home/ana/.cursor/chats/5d/x/store.db-wal", True),
         ("/home/ana/.cursor/chats/5d/x/meta.json", True),
+        ("/home/ana/.cursor/acp-sessions/x/store.db", False),
+        ("/home/ana/.cursor/acp-sessions/x/meta.json", True),
         ("/home/ana/project/workspace.json", False),
     ],
 )
@@ -183,6 +185,7 @@ def test_names_and_homes() -> None:
     assert (info.config_key, info.names["unified"], info.names["record"]) == ("cursor", "cursor", "cursor")
     assert "AJ_CURSOR_PATH" in info.env
     assert any(home.startswith("~/.cursor/conversations") for home in info.homes)
+    assert "~/.cursor/acp-sessions/*/store.db" in info.homes
     for system in ("~/.config/", "~/Library/", "%APPDATA%/"):
         assert f"{system}" in " ".join(info.homes)
     # The order of the forms is the order of how much they tell, for whoever has to choose between copies.

@@ -11,7 +11,7 @@ from agent_journal.source import Member
 if TYPE_CHECKING:
     from agent_journal.source import Source
 
-_FOLDER, _PROJECTS, _CHATS = "agent-transcripts", "projects", "chats"
+_FOLDER, _PROJECTS, _CHATS, _ACP = "agent-transcripts", "projects", "chats", "acp-sessions"
 _STATE = ("Cursor", "User", "globalStorage", "state.vscdb")
 # Below a person's folder, on Linux, macOS and Windows.
 _EDITORS = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
@@ -35,7 +35,9 @@ def richer(source: Source, chat_id: str) -> str | None:
 
 
 def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
-    """The folders of chats are called by a hash of the folder that was worked in."""
+    """Folders of chats are called by a hash of the folder that was worked in; other editors' have none."""
+    if source.companion(*up, _ACP, chat_id, "store.db") is not None:
+        return True
     try:
         folders = [child for child in source.companions(*up, _CHATS) if child.is_folder]
     except UnreadableSource:
