@@ -8,7 +8,7 @@ from agent_journal import times
 from agent_journal.model import Conversation, Link, Message, Summary
 from agent_journal.readers.cursor import spoken
 from agent_journal.readers.cursor.names import NAME
-from agent_journal.readers.cursor.values import path_of, said
+from agent_journal.readers.cursor.values import path_of, said, text_in
 from agent_journal.readers.cursor.workspace import folder_in
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ def conversation(chat: Composer, place: Bag, head: Bag, parent: str | None) -> C
     fields.drop("composerId", *_SECRETS)
     worktree = fields.look("gitWorktree")
     worktree = worktree if isinstance(worktree, dict) else {}
-    branch = _text(worktree, "branchName") or fields.text("createdOnBranch") or _text(head, "createdOnBranch")
+    begun_on = fields.text("createdOnBranch") or text_in(head, "createdOnBranch")
     updated = fields.moment("lastUpdatedAt") or times.moment(head.get("lastUpdatedAt"))
     model = fields.nested("modelConfig")
     archived = fields.flag("isArchived")
     return Conversation(
         id=chat.id,
         source=NAME,
-        title=fields.text("name") or _text(head, "name"),
+        title=fields.text("name") or text_in(head, "name"),
         started_at=_started(fields, head, chat.timeline),
         updated_at=_later(updated, chat.timeline),
         model=model.text("modelName") if model else None,
         cwd=folder(chat) or folder_in(place) or _told_folder(chat.timeline),
-        git_branch=branch,
-        git_commit=_text(worktree, "commitHash"),
+        git_branch=text_in(worktree, "branchName") or begun_on,
+        git_commit=text_in(worktree, "commitHash"),
         archived=archived if archived is not None else _flag(head, "isArchived"),
         shape="list",
         link=_link(chat, head, parent),
@@ -97,10 +97,10 @@ def _link(chat: Composer, head: Bag, parent: str | None) -> Link | None:
     """The chat whose agent started this one."""
     info = chat.fields.look("subagentInfo") or head.get("subagentInfo")
     info = info if isinstance(info, dict) else {}
-    parent = _text(info, "parentComposerId") or parent
+    parent = text_in(info, "parentComposerId") or parent
     if parent is None or parent == chat.id:
         return None
-    return Link(conversation_id=parent, relation="subagent", call_id=_text(info, "toolCallId"))
+    return Link(conversation_id=parent, relation="subagent", call_id=text_in(info, "toolCallId"))
 
 
 def _summaries(fields: Fields) -> list[Summary]:
@@ -109,9 +109,9 @@ def _summaries(fields: Fields) -> list[Summary]:
     inner = told.get("summary") if isinstance(told, dict) else None
     if isinstance(inner, str) and inner:
         return [Summary(text=inner)]
-    if not isinstance(inner, dict) or (text := _text(inner, "summary")) is None:
+    if not isinstance(inner, dict) or (text := text_in(inner, "summary")) is None:
         return []
-    return [Summary(text=text, message_id=_text(inner, "truncationLastBubbleIdInclusive"))]
+    return [Summary(text=text, message_id=text_in(inner, "truncationLastBubbleIdInclusive"))]
 
 
 def _started(fields: Fields, head: Bag, timeline: list[Entry]) -> str | None:
@@ -126,11 +126,6 @@ def _later(updated: str | None, timeline: list[Entry]) -> str | None:
         return max(moments)
     dated = [(epoch, at) for at in moments if (epoch := times.epoch_ms(at)) is not None]
     return max(dated)[1] if dated else updated
-
-
-def _text(bag: Bag, name: str) -> str | None:
-    value = bag.get(name)
-    return value if isinstance(value, str) and value else None
 
 
 def _flag(bag: Bag, name: str) -> bool | None:

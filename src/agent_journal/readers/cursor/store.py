@@ -15,7 +15,7 @@ from agent_journal.readers.cursor import blobs, spoken
 from agent_journal.readers.cursor.names import NAME
 from agent_journal.readers.cursor.rows import good_rows
 from agent_journal.readers.cursor.signs import META, decoded_head
-from agent_journal.readers.cursor.values import loaded
+from agent_journal.readers.cursor.values import loaded, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,7 @@ _WRITTEN = (
     "SELECT CAST(id AS BLOB), rowid FROM blobs WHERE substr(CAST(data AS BLOB), 1, 1) = x'7b' ORDER BY rowid"
 )
 _INDEX = "meta.json"
+_UNNAMED = "New Agent"
 _BLOB = "SELECT CAST(data AS BLOB) FROM blobs WHERE id = ?"
 
 
@@ -57,11 +58,11 @@ class Store:
             id=chat_id,
             made_id=stated is None,
             source=NAME,
-            title=fields.text("name"),
-            started_at=fields.moment("createdAt"),
+            title=_title(fields, beside),
+            started_at=fields.moment("createdAt") or times.moment(beside.get("createdAtMs")),
             updated_at=times.moment(beside.get("updatedAtMs")),
             model=fields.text("lastUsedModel"),
-            cwd=facts.get("cwd"),
+            cwd=facts.get("cwd") or text_in(beside, "cwd"),
             os=facts.get("os"),
             shell=facts.get("shell"),
             shape="list",
@@ -137,6 +138,12 @@ class Store:
         for (data,) in good_rows(self._database, self._note, f"blob {name[:16]}", _BLOB, name):
             return data  # type: ignore[no-any-return] # cast by the query
         return None
+
+
+def _title(fields: Fields, beside: Bag) -> str | None:
+    """What the chat is called; one that nobody named is called as every new one is, which is no title."""
+    stated = None if fields.look("name") == _UNNAMED else fields.text("name")
+    return stated or text_in(beside, "title")
 
 
 def _is_asked(entry: Entry | None) -> bool:

@@ -58,6 +58,12 @@ def said(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value or value == 0}
 
 
+def text_in(bag: dict[str, Any], name: str) -> str | None:
+    """The text under a name; None if there is none, or nothing in it."""
+    value = bag.get(name)
+    return value if isinstance(value, str) and value else None
+
+
 def path_of(uri: Any) -> str | None:
     """The path that a URI means, be it a text or an object with its components."""
     if isinstance(uri, dict):
