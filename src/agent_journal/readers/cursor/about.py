@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import times
 from agent_journal.model import Conversation, Link, Message, Summary
 from agent_journal.readers.cursor import spoken
-from agent_journal.readers.cursor.names import NAME
+from agent_journal.readers.cursor.names import NAME, SECRETS
 from agent_journal.readers.cursor.values import path_of, said, text_in
 from agent_journal.readers.cursor.workspace import folder_in
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # Rows about a chat that are not messages, kept under the name their keys begin with.
 _BESIDE = ("codeBlockDiff", "codeBlockPartialInlineDiffFates")
-# Keys to what the vendor's servers keep; they are no part of a chat, and nobody's business.
-_SECRETS = ("blobEncryptionKey", "speculativeSummarizationEncryptionKey")
 # "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
 _UTC_LENGTH = 24
 
@@ -28,7 +26,7 @@ _UTC_LENGTH = 24
 def conversation(chat: Composer, place: Bag, head: Bag, parent: str | None) -> Conversation:
     """The chat, with its window's place, its head in a list of chats, and the chat that started it."""
     fields = chat.fields
-    fields.drop("composerId", *_SECRETS)
+    fields.drop("composerId", *SECRETS)
     worktree = fields.look("gitWorktree")
     worktree = worktree if isinstance(worktree, dict) else {}
     begun_on = fields.text("createdOnBranch") or text_in(head, "createdOnBranch")

@@ -12,6 +12,9 @@ NAME = "cursor"
 # The forms in which one chat may lie on a disk, the one that tells most first.
 IDE, CLI, TRANSCRIPT, TRANSCRIPT_TEXT = "ide", "cli", "transcript", "transcript-text"
 
+# Keys to what the vendor's servers keep; they are no part of a chat, and nobody's business.
+SECRETS = ("blobEncryptionKey", "speculativeSummarizationEncryptionKey")
+
 # Tools of the IDE have names in lower case, those of the CLI and of transcripts in capitals.
 TOOL_KINDS: dict[str, ToolKind] = {
     "run_terminal_cmd": "shell",

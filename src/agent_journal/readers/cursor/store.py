@@ -12,7 +12,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor import blobs, spoken
-from agent_journal.readers.cursor.names import NAME
+from agent_journal.readers.cursor.names import NAME, SECRETS
 from agent_journal.readers.cursor.rows import good_rows
 from agent_journal.readers.cursor.signs import META, decoded_head
 from agent_journal.readers.cursor.values import loaded, text_in
@@ -48,6 +48,7 @@ class Store:
     def conversation(self) -> Conversation:
         """The messages that the newest root names, among those that no root names any more."""
         fields = Fields(self._head(), self._note, "meta")
+        fields.drop(*SECRETS)
         stated = fields.text("agentId") or self._called()
         chat_id = stated or ids.made(NAME, fields.look(_ROOT))
         self._read(fields.look(_ROOT), chat_id)
