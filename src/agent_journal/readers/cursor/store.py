@@ -9,7 +9,7 @@ import msgspec
 
 from agent_journal import ids, jsonstream, times
 from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Message
+from agent_journal.model import Conversation, Link, Message
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor import blobs, spoken
 from agent_journal.readers.cursor.names import NAME, SECRETS
@@ -67,6 +67,7 @@ class Store:
             os=facts.get("os"),
             shell=facts.get("shell"),
             shape="list",
+            link=_link(fields.look("subagentInfo"), chat_id),
             timeline=timeline,
             extra={**fields.rest(), _INDEX: beside} if beside else fields.rest(),
         )
@@ -139,6 +140,14 @@ class Store:
         for (data,) in good_rows(self._database, self._note, f"blob {name[:16]}", _BLOB, name):
             return data  # type: ignore[no-any-return] # cast by the query
         return None
+
+
+def _link(info: Any, chat_id: str) -> Link | None:
+    """The chat whose agent started this one."""
+    parent = text_in(info, "parentAgentId") if isinstance(info, dict) else None
+    if parent is None or parent == chat_id:
+        return None
+    return Link(conversation_id=parent, relation="subagent", call_id=text_in(info, "toolCallId"))
 
 
 def _title(fields: Fields, beside: Bag) -> str | None:
