@@ -32,6 +32,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers.cursor import blobs, spoken
+from agent_journal.readers.cursor.query import asked, asked_at
 from agent_journal.readers.cursor.values import path_of
 from agent_journal.source import File
 from tests.inline import converted
@@ -39,6 +40,7 @@ from tests.inline import converted
 READER = readers.get("cursor")
 CHAT, OTHER = "c0de0000-0000-4000-8000-000000000001", "c0de0000-0000-4000-8000-000000000002"
 KEY_VALUE = "(key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
+STAMPED = "<timestamp>Monday, Jun 29, 2026, 1:39 PM (UTC-7)</timestamp>\n"
 TABS = "workbench.panel.aichat.view.aichat.chatdata"
 
 
@@ -647,6 +649,35 @@ def transcript(home: Path, name: str = f"{CHAT}/{CHAT}.jsonl", text: str = LINE)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed", "at"),
+    [
+        (f"{STAMPED}<user_query>\nhello\n</user_query>", "hello", "2026-06-29T13:39:00-07:00"),
+        (f"{STAMPED}hello", "hello", "2026-06-29T13:39:00-07:00"),
+        (f"<image_files>\na.png\n</image_files>\n{STAMPED}hello", "hello", "2026-06-29T13:39:00-07:00"),
+        (f"<rules>\nx\n</rules>\n{STAMPED}<user_query>a</user_query>", "a", "2026-06-29T13:39:00-07:00"),
+        (STAMPED.replace("1:39 PM (UTC-7)", "12:05 AM (UTC+5:30)") + "a", "a", "2026-06-29T00:05:00+05:30"),
+        (STAMPED.replace("1:39 PM (UTC-7)", "12:05\u202fPM (UTC)") + "a", "a", "2026-06-29T12:05:00+00:00"),
+        (STAMPED.replace("Jun 29", "Jun 39") + "hello", "hello", None),
+        (STAMPED.replace("Jun", "Moo") + "hello", "hello", None),
+        (f"hello {STAMPED}", f"hello {STAMPED}", None),
+        (f"<user_query>see {STAMPED}.</user_query>", f"see {STAMPED}.", None),
+        ("<timestamp>today</timestamp>\nhello", "<timestamp>today</timestamp>\nhello", None),
+    ],
+)
+def test_when_prompts_were_typed(sent: str, typed: str, at: str | None) -> None:
+    told = asked(sent)
+
+    assert (told.text, asked_at([told])) == (typed, at)
+
+
+def test_long_prompts_are_looked_at_once() -> None:
+    for text in ("<image_files>" * 200_000, "<timestamp>" * 200_000 + "<user_query>", STAMPED[:-5] * 50_000):
+        began = time.perf_counter()
+        asked_at([asked(text)])
+        assert time.perf_counter() - began < 1
 
 
 def test_a_transcript_alone_is_read(tmp_path: Path) -> None:

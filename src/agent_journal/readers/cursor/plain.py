@@ -10,7 +10,7 @@ from agent_journal.encoding import utf8
 from agent_journal.model import Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor.names import NAME, kind_of
-from agent_journal.readers.cursor.query import asked
+from agent_journal.readers.cursor.query import asked, asked_at
 from agent_journal.readers.cursor.values import parsed
 
 if TYPE_CHECKING:
@@ -30,14 +30,16 @@ _BLOCK = 1 << 20
 def entries_in(source: Source, chat_id: str | None, note: Notes) -> list[Entry]:
     """A message for each turn of a speaker."""
     return [
-        Message(
-            id=ids.made(NAME, chat_id or lines, number),
-            made_id=True,
-            role=role,
-            parts=[asked(_text(lines))] if role == "user" else list(_answer(lines)),
-        )
+        _message(ids.made(NAME, chat_id or lines, number), role, lines)
         for number, (role, lines) in enumerate(_turns(_whole(source, note)))
     ]
+
+
+def _message(message_id: str, role: Role, lines: list[str]) -> Message:
+    is_asked = role == "user"
+    parts: list[Part] = [asked(_text(lines))] if is_asked else list(_answer(lines))
+    at = asked_at(parts) if is_asked else None
+    return Message(id=message_id, made_id=True, role=role, at=at, parts=parts)
 
 
 def _whole(source: Source, note: Notes) -> str:

@@ -13,7 +13,7 @@ from agent_journal.model import Event, Media, Message, Other, Reasoning, Text, T
 from agent_journal.notes import Kind
 from agent_journal.readers._messages_openai import inline
 from agent_journal.readers.cursor.names import NAME, kind_of
-from agent_journal.readers.cursor.query import asked
+from agent_journal.readers.cursor.query import asked, asked_at
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant", "system", "tool")
 _TEXTS = ("text", "error-text")
 _CONTEXT = "<user_info>"
+# What the agent itself says in the person's place.
+_NOT_TYPED = (_CONTEXT, "<system_notification>", "<system_reminder>", "<system-reminder>")
 # What the agent tells the model of the machine, before anybody has asked anything.
 _FACTS = {
     "cwd": re.compile(r"^Workspace Path: (.+)$", re.MULTILINE),
@@ -49,6 +51,7 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
         id=entry_id,
         made_id=not name,
         role=role,
+        at=asked_at(parts) if role == "user" else None,
         model=_model(fields, content),
         hidden=role == "system" or (role == "user" and is_context(parts)),
         parts=parts,
@@ -66,8 +69,12 @@ def told_once(entry: Entry, used: Counter[str], chat_id: str) -> Entry:
 
 
 def is_context(parts: list[Part]) -> bool:
-    """Whether a message tells of the machine and of nothing else."""
-    return bool(parts) and all(isinstance(p, Text) and p.text.lstrip().startswith(_CONTEXT) for p in parts)
+    """Whether a message tells of the machine, or of what was done on it, and of nothing else."""
+    return bool(parts) and all(isinstance(part, Text) and _is_not_typed(part.text) for part in parts)
+
+
+def _is_not_typed(text: str) -> bool:
+    return not text or text.lstrip().startswith(_NOT_TYPED)
 
 
 def facts(parts: list[Part]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Transcripts of agents: JSON Lines with speakers and blocks, without ids and times."""
+"""Transcripts of agents: JSON Lines with speakers and blocks, without ids; only prompts have a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.cursor import spoken
 from agent_journal.readers.cursor.names import NAME, TOOL_KINDS
-from agent_journal.readers.cursor.query import asked
+from agent_journal.readers.cursor.query import asked, asked_at
 
 if TYPE_CHECKING:
     from agent_journal.model import Part
@@ -36,10 +36,13 @@ def conversation(source: Source, entries: list[Entry], chat_id: str | None) -> C
     """The chat that the entries of a file are."""
     found = (spoken.facts(entry.parts) for entry in entries if isinstance(entry, Message))
     facts = next(filter(None, found), {})
+    moments = [entry.at for entry in entries if entry.at is not None]
     return Conversation(
         id=chat_id or ids.made(NAME, [entry.id for entry in entries[:1]]),
         made_id=chat_id is None,
         source=NAME,
+        started_at=moments[0] if moments else None,
+        updated_at=moments[-1] if moments else None,
         cwd=facts.get("cwd"),
         os=facts.get("os"),
         shell=facts.get("shell"),
@@ -93,6 +96,7 @@ def _entry(fields: Fields, entry_id: str) -> Entry:
         id=entry_id,
         made_id=True,
         role=role,
+        at=asked_at(parts) if role == "user" else None,
         model=fields.text("model"),
         hidden=role == "user" and spoken.is_context(parts),
         parts=parts,
