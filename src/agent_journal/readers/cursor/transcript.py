@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.tree import Entry
 
 _FOLDER, _BELOW = "agent-transcripts", "subagents"
+_STOPPED = "User aborted"
 _ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -112,10 +113,23 @@ def _typed(part: Part) -> Part:
     return replace(part, text=typed.text, extra=typed.extra)
 
 
-def _event(fields: Fields, entry_id: str) -> Event:
+def _event(fields: Fields, entry_id: str) -> Entry:
     kind = fields.look("type")
     if isinstance(kind, str) and kind:
         fields.drop("type")
+        if error := fields.look("error"):
+            return _failed(fields, entry_id, kind, error)
         return Event(id=entry_id, made_id=True, name=kind, data=fields.rest())
     fields.note(Kind.UNKNOWN_TYPE, fields.where, "the line has no speaker")
     return Event(id=entry_id, made_id=True, name="line", data=fields.rest())
+
+
+def _failed(fields: Fields, entry_id: str, kind: str, error: Any) -> Entry:
+    """Why an answer broke off, which the editor shows in its place; not if the person stopped it."""
+    told = error.get("message") if isinstance(error, dict) else error
+    if not isinstance(told, str) or told.startswith(_STOPPED):
+        return Event(id=entry_id, made_id=True, name=kind, data=fields.rest())
+    if told is error:
+        fields.drop("error")
+    parts: list[Part] = [Text(text=told, extra={"type": kind})]
+    return Message(id=entry_id, made_id=True, role="assistant", parts=parts, extra=fields.rest())
