@@ -9,7 +9,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Reasoning, Text, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor import attached, rich, tool
-from agent_journal.readers.cursor.values import said
+from agent_journal.readers.cursor.values import parsed, said, text_in
 
 if TYPE_CHECKING:
     from agent_journal.model import Part, Role
@@ -81,6 +81,8 @@ class Bubbles:
                 fields.keep("toolFormerData", used)
         if role == "user" or fields.look("images"):
             parts += attached.sent_along(fields)
+        if fields.has("errorDetails") and (told := _error(fields.look("errorDetails"))):
+            parts.append(Text(text=told, extra={"kind": "errorDetails"}))
         return parts
 
     def _model(self, fields: Fields, role: Role) -> str | None:
@@ -128,6 +130,14 @@ def _thought(fields: Fields) -> Part | None:
     text = inner.text("text") if inner else None
     signature = (inner.text("signature") if inner else None) or None
     return Reasoning(text=text or None, signature=signature) if text or signature else None
+
+
+def _error(details: Any) -> str | None:
+    """Why there is no more of an answer, as the editor shows it."""
+    told = parsed(details) if isinstance(details, str) else details
+    if not isinstance(told, dict):
+        return details if isinstance(details, str) else None
+    return ": ".join(filter(None, (text_in(told, "title"), text_in(told, "message")))) or None
 
 
 def _moment(fields: Fields) -> str | None:
