@@ -1,4 +1,4 @@
-"""What was sent along with a message: files, selected code, pictures; and the code of an answer."""
+"""What was sent along with a message: files, selected code and output, pictures; and code of an answer."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def sent_along(fields: Fields) -> list[Part]:
         if holder is not None:
             found += _each(holder, "fileSelections", _file)
             found += _each(holder, "selections", _selection)
+            found += _each(holder, "terminalSelections", _selection)
             found += _each(holder, "selectedImages", _image)
     found += _each(fields, "attachedCodeChunks", _chunk)
     found += _each(fields, "images", _image)

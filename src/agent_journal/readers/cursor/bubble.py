@@ -129,7 +129,10 @@ def _thought(fields: Fields) -> Part | None:
     inner = fields.nested("thinking")
     text = inner.text("text") if inner else None
     signature = (inner.text("signature") if inner else None) or None
-    return Reasoning(text=text or None, signature=signature) if text or signature else None
+    withheld = (inner.text("redactedThinking") if inner and inner.has("redactedThinking") else None) or None
+    if not (text or signature or withheld):
+        return None
+    return Reasoning(text=text or None, signature=signature, encrypted=withheld)
 
 
 def _error(details: Any) -> str | None:
