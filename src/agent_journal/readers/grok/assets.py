@@ -83,9 +83,11 @@ def _told_by_content(file: Source, note: Notes) -> Media:
         return Media(kind="file")
 
 
-def attached(fields: Fields, assets: Assets) -> list[Media]:
-    """The images that a response shows and the files that it names."""
-    found: list[Media] = []
+def attached(fields: Fields, assets: Assets, drawn: list[str]) -> list[Media]:
+    """The images that a response shows, `drawn` among them, and the files that it names."""
+    listed_already = fields.look("generated_image_urls")
+    more = [each for each in drawn if listed_already.__class__ is not list or each not in listed_already]
+    found = [assets.media(each, "image", fields.note) for each in more]
     for name, kind in _ATTACHED.items():
         listed = fields.items(name) or []
         found += [assets.media(each, kind, fields.note) for each in listed if words(each)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MARK = "<grok:render"
 _END = "</grok:render>"
+_CHUNK = "image_chunk"
 _CARD = re.compile(r"\bcard_id=[\"']([^\"']+)[\"']")
 _NUMBER = re.compile(r'<argument name="citation_id">\s*(\d{1,6})\s*</argument>')
 
@@ -43,6 +44,22 @@ def citations(fields: Fields, text: str) -> list[Citation]:
         elif cited[index].start is None:
             cited[index] = replace(cited[index], start=start, end=end)
     return cited
+
+
+def drawn(fields: Fields) -> list[str]:
+    """The addresses of pictures that the model made, as their cards have them since 2026.
+
+    The list of addresses may have them too. Of a picture in the making there may be a card for each state.
+    """
+    listed = fields.look("card_attachments_json")
+    if not listed or listed.__class__ is not list:
+        return []
+    found: dict[str, str] = {}
+    for card in _cards([each for each in listed if _CHUNK in str(each)]).values():
+        chunk = card.get(_CHUNK)
+        if chunk.__class__ is dict and (address := words(chunk.get("imageUrl"))):
+            found[words(chunk.get("imageUuid")) or address] = address
+    return [*found.values()]
 
 
 def page(value: Bag) -> Citation:

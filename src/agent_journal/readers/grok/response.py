@@ -9,7 +9,7 @@ from agent_journal.fields import Fields, words
 from agent_journal.model import Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import attached
-from agent_journal.readers.grok.citations import MARK, citations
+from agent_journal.readers.grok.citations import MARK, citations, drawn
 from agent_journal.readers.grok.names import SOURCE
 from agent_journal.readers.grok.thinking import Thinking
 from agent_journal.readers.grok.values import Bag, identifier, take_id
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 # Fields from which parts are made; nearly all responses have them empty.
 _THOUGHT = ("thinking_trace", "agent_thinking_traces", "steps")
-_SHOWN = ("cited_web_search_results", "generated_image_urls", "image_attachments", "file_attachments")
+_SHOWN = (
+    *("cited_web_search_results", "card_attachments_json"),
+    *("generated_image_urls", "image_attachments", "file_attachments"),
+)
 _TELLING = (*_THOUGHT, *_SHOWN)
 # One of them is what makes an object a response.
 _SIGNS = frozenset({"message", "sender", "_id", "response_id"})
@@ -92,7 +95,7 @@ def _parts(fields: Fields, assets: Assets) -> list[Part]:
     cited = citations(fields, text)
     if text or cited:
         parts.append(Text(text=text, citations=cited))
-    return [*parts, *attached(fields, assets)]
+    return [*parts, *attached(fields, assets, drawn(fields))]
 
 
 def _say_when(fields: Fields, name: str) -> None:
