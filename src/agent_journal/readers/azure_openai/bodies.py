@@ -12,6 +12,8 @@ from agent_journal.notes import Kind, Notes
 _decode = msgspec.json.Decoder().decode
 # A piece of a stream of events begins with one of these.
 _STREAM = ("data:", "event:", ":")
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output")
+_PARTS = ("input_text", "input_image", "input_file", "output_text")
 
 
 class Side(NamedTuple):
@@ -57,6 +59,18 @@ def messages(pieces: list[Any], note: Notes, where: str) -> Side:
         if side.left is not None:
             left.append(side.left)
     return Side(found, left or None)
+
+
+def are_items(said: list[Any]) -> bool:
+    """Whether they are items of the Responses API, by their types or those of their parts."""
+    for each in said:
+        content = each.get("content") if each.__class__ is dict else ""
+        if content.__class__ is str:  # as in most messages of either API, which say the same then
+            continue
+        first = content[0] if content.__class__ is list and content else None
+        if each.get("type") in _ITEMS or (first.__class__ is dict and first.get("type") in _PARTS):
+            return True
+    return False
 
 
 def _from_texts(pieces: list[str], note: Notes, where: str) -> Side:

@@ -283,7 +283,7 @@ def _messages(sides: Sides, note: Notes) -> tuple[bodies.Side, bodies.Side]:
     request = bodies.NOTHING
     if sides.request is not None:
         sent, left = _side(sides.request, note)
-        request = bodies.Side({"messages": sent}, left)
+        request = bodies.Side({"input" if bodies.are_items(sent) else "messages": sent}, left)
     return request, _side(sides.response, note) if sides.response else bodies.NOTHING
 
 
@@ -317,7 +317,7 @@ def _answered(rows: list[Row], response: bodies.Side, *, has_sides: bool) -> Ans
     """What came back. Counts of a call whose answer was not logged stay with its other metadata."""
     first, value = rows[0], response.value
     if has_sides and value:
-        value = value[0] if _is_answer(value) else {"choices": [_choice(message) for message in value]}
+        value = value[0] if _is_answer(value) else _body_of(value)
     found = answer(value, first.note, first.where) if value else NOTHING
     if not found.replies:
         return found
@@ -327,7 +327,15 @@ def _answered(rows: list[Row], response: bodies.Side, *, has_sides: bool) -> Ans
 
 def _is_answer(value: list[Any]) -> bool:
     """Whether the log has the whole body of the response in place of its messages."""
-    return len(value) == 1 and value[0].__class__ is dict and "choices" in value[0]
+    only = value[0] if len(value) == 1 and value[0].__class__ is dict else {}
+    return "choices" in only or only.get("output").__class__ is list
+
+
+def _body_of(said: list[Any]) -> Bag:
+    """The body that what was answered was in: choices, or the items of the Responses API."""
+    if bodies.are_items(said):
+        return {"output": said}
+    return {"choices": [_choice(message) for message in said]}
 
 
 def _choice(message: Any) -> Any:
