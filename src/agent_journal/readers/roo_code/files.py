@@ -15,6 +15,7 @@ from agent_journal.readers.roo_code.names import (
     ITEM_FILE,
     METADATA_FILE,
     OLD_FILE,
+    OUTSIDE,
     UI_FILE,
 )
 from agent_journal.readers.roo_code.signs import API, ITEM, METADATA, UI, kind_of
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 
 CONTEXT = "context"
 _NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA, CONTEXT_FILE: CONTEXT}
-# Where all tasks are listed: before each had a file of its own for that, and in Cline still.
-_INDEXES = (("..", "_index.json"), ("..", "..", "state", "taskHistory.json"))
+# Where all tasks are listed, and as what: before each had a file of its own for that, and in Cline still.
+_INDEXES = (
+    (("..", "_index.json"), "entries"),
+    (("..", "..", "state", "taskHistory.json"), "entries"),
+    (("..", "..", "global-state.json"), "taskHistory"),
+)
 # An id is a UUID, or the milliseconds at which the task began.
 _FEWEST_DIGITS = 10
 
@@ -127,18 +132,19 @@ class Files:
     def extension(self) -> str | None:
         """The extension in whose folder the task lies."""
         steps = self.source.label.replace("\\", "/").lower().split("/")
-        known = (EXTENSIONS[step] for step in steps if step in EXTENSIONS)
-        return next(known, EXTENSIONS["saoudrizwan.claude-dev"] if ".cline" in steps else None)
+        inside = (EXTENSIONS[step] for step in steps if step in EXTENSIONS)
+        outside = (OUTSIDE[step] for step in steps if step in OUTSIDE)
+        return next(inside, next(outside, None))
 
     def listed(self, task_id: str) -> dict[str, Any]:
         """What an index of all tasks says of this one; empty if there is none."""
-        for place in _INDEXES:
+        for place, name in _INDEXES:
             index = self.source.companion(*place)
             if index is None:
                 continue
             note = self._note.about(index.label)
             try:
-                key = None if Peek(index).opening == "[" else "entries"
+                key = None if Peek(index).opening == "[" else name
                 for _, item in jsonstream.elements(index, note, key):
                     if item.__class__ is dict and item.get("id") == task_id:
                         return item

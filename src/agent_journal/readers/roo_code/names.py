@@ -28,6 +28,9 @@ EXTENSIONS = {
     "kilocode.kilo-code": KILO,
 }
 
+# The folder of a person in which what runs outside of an editor keeps its tasks.
+OUTSIDE = {".cline": CLINE, ".kilocode": KILO}
+
 # `roo-cline`, and the nightly build's `roo-code-nightly`.
 _FOLDERS = ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code")
 # VS Code and its relatives (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder before `User`.
@@ -47,12 +50,15 @@ HOMES = (
         for data in ("~/.cline/data", "%CLINE_DATA_DIR%", "%CLINE_DIR%/data")
         for place in ("tasks", "sessions")
     ),
+    # Kilo Code on the command line, October 2025 to February 2026: then it became a relative of OpenCode.
+    "~/.kilocode/cli/global/tasks/*/",
 )
 
 # What the extensions keep beside their tasks: indexes and settings.
 COMPANIONS = (
     "*/tasks/_index.json",
     "*/state/taskHistory.json",
+    "*/.kilocode/cli/global/global-state.json",
     "*/settings/*custom_modes.*",
     "*/settings/*mcp_settings.json",
 )
