@@ -188,6 +188,9 @@ def test_names_and_homes() -> None:
     assert "AJ_CURSOR_PATH" in info.env
     assert any(home.startswith("~/.cursor/conversations") for home in info.homes)
     assert "~/.cursor/acp-sessions/*/store.db" in info.homes
+    for moved in ("%CURSOR_CONFIG_DIR%", "%CURSOR_DATA_DIR%"):
+        assert f"{moved}/chats/*/*/store.db" in info.homes
+        assert f"{moved}/projects/*/agent-transcripts/**/*.jsonl" in info.homes
     for system in ("~/.config/", "~/Library/", "%APPDATA%/"):
         assert f"{system}" in " ".join(info.homes)
     # The order of the forms is the order of how much they tell, for whoever has to choose between copies.

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from agent_journal.peek import Peek
     from agent_journal.source import Source
 
-_TRANSCRIPTS = "~/.cursor/projects/*/agent-transcripts/**"
+# The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
+_ROOTS = ("~/.cursor", "~/.config/cursor", "%CURSOR_CONFIG_DIR%", "%CURSOR_DATA_DIR%")
+_PLACES = (
+    "chats/*/*/store.db",
+    # What other editors hold through the Agent Client Protocol lies in folders of its own.
+    "acp-sessions/*/store.db",
+    *(f"projects/*/agent-transcripts/**/*.{form}" for form in ("jsonl", "txt")),
+)
 
 INFO = ReaderInfo(
     name=NAME,
@@ -30,23 +37,14 @@ INFO = ReaderInfo(
     revision=3,
     names={"unified": NAME, "record": NAME},
     config_key=NAME,
-    env=("AJ_CURSOR_PATH", "CURSOR_CONFIG_DIR"),
+    env=("AJ_CURSOR_PATH", "CURSOR_CONFIG_DIR", "CURSOR_DATA_DIR"),
     homes=(
         *(
             f"{home}/Cursor/User/{place}/state.vscdb"
             for home in ("~/.config", "~/Library/Application Support", "%APPDATA%")
             for place in ("globalStorage", "workspaceStorage/*")
         ),
-        # The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
-        "~/.cursor/chats/*/*/store.db",
-        "~/.config/cursor/chats/*/*/store.db",
-        "%CURSOR_CONFIG_DIR%/chats/*/*/store.db",
-        # What other editors hold through the Agent Client Protocol lies in folders of its own.
-        "~/.cursor/acp-sessions/*/store.db",
-        "~/.config/cursor/acp-sessions/*/store.db",
-        "%CURSOR_CONFIG_DIR%/acp-sessions/*/store.db",
-        f"{_TRANSCRIPTS}/*.jsonl",
-        f"{_TRANSCRIPTS}/*.txt",
+        *(f"{root}/{place}" for root in _ROOTS for place in _PLACES),
         "~/.cursor/conversations/**/*",
     ),
     companions=(
@@ -63,7 +61,7 @@ INFO = ReaderInfo(
     undercounts="many answers are not counted at all",
     evidence=(
         "the source of programs that read and write its stores (specstory, agentsview and others, to Cursor "
-        "3.12 and CLI 2026.06), and samples of transcripts; verified November 2026. The editor is closed: "
+        "3.13 and CLI 2026.09), and samples of transcripts; verified November 2026. The editor is closed: "
         "how it counts tokens and keeps pictures is not verified"
     ),
 )
