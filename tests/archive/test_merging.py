@@ -104,6 +104,13 @@ def test_an_older_export_without_times_of_its_own_is_told_by_its_messages(store:
     assert minute(5) == the(store, "c").updated_at
 
 
+def test_a_conversation_of_which_only_the_beginning_is_known_is_of_that_time(store: SqliteStore) -> None:
+    put(store, talk("c", said("1", "one", None), started_at=minute(2)))
+
+    assert minute(2) == the(store, "c").updated_at
+    assert ["c"] == [each.id for each in store.conversations(Filter(since=minute(1)))]
+
+
 def test_the_time_of_the_latest_message_is_told_whatever_its_zone(store: SqliteStore) -> None:
     put(store, talk("c", said("1", "early", "2026-04-01T21:00:00+12:00"), said("2", "late", minute(1))))
 

@@ -272,7 +272,9 @@ class Conversations(Givers, Counting, Indexable):
             first = next((row.at for row in rows if row.at), None)
             columns["started_at"] = _earliest(first, known.started_at if known else None)
         if columns["updated_at"] is None:
-            columns["updated_at"] = _latest(*(row.at for row in rows), known.updated_at if known else None)
+            told = (*(row.at for row in rows), known.updated_at if known else None)
+            # Some sources tell no more than when a conversation was begun.
+            columns["updated_at"] = _latest(*told) or columns["started_at"]
         columns["started_ms"] = times.epoch_ms(columns["started_at"])
         columns["updated_ms"] = times.epoch_ms(columns["updated_at"])
         return columns
