@@ -51,7 +51,7 @@ def test_today_is_the_day_of_this_machine() -> None:
         ("2026-11-16 09:30:15", "2026-11-16T14:30:15Z"),
         ("2026-11-16T09:30:00Z", "2026-11-16T09:30:00Z"),
         ("2026-11-16t09:30:00+09:00", "2026-11-16T00:30:00Z"),
-        ("9999-12-31", "9999-12-31T05:00:00Z"),
+        ("9998-12-31", "9998-12-31T05:00:00Z"),
     ],
 )
 def test_dates_are_those_of_this_machine_unless_they_have_a_zone(said: str, meant: str) -> None:
