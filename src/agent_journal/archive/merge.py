@@ -90,8 +90,8 @@ def planned(
 
     order = _merged(there, now, moment) if is_newer else _merged(now, there, moment)
     versions = _Versions(stored)
-    plan = Plan([], [], [], [], [], [], leaves=not current.keys() <= incoming.keys())
-    leaves = False
+    plan = Plan([], [], [], [], [], [], leaves=False)
+    leaves = not current.keys() <= incoming.keys()
     for name, row in incoming.items():
         old = current.get(name)
         known = old.key if old is not None and old.hash == row.hash else versions.key_of(row)
@@ -101,27 +101,36 @@ def planned(
         if old is None:
             plan.added.append((order[name], row))
             continue
-        says = compare(old.key, row)
         is_anothers = again is not None and old.given_by not in (None, again)
         is_shown = is_newer and not is_anothers
-        if says.all_of_the_stored and (is_shown or not (says.no_more_than_the_stored or old.id != row.id)):
-            plan.replaced.append((old.key, row))
-            plan.added.append((order[name], row))
-        elif is_shown:
-            plan.superseded.append((old.key, versions.next(old.id)))
-            plan.added.append((order[name], row))
-        elif not says.no_more_than_the_stored:
-            plan.earlier.append((order[name], row, versions.next(row.id)))
-        else:
-            plan.given.append(old.key)
-            leaves = True
+        says_less = _settle(plan, (order[name], row), old, compare(old.key, row), versions, is_shown=is_shown)
+        leaves = leaves or says_less
     gone = {key for key, _ in (*plan.replaced, *plan.superseded)}
     plan.moved.extend(
         (entry.key, order[name])
         for name, entry in current.items()
         if entry.position != order[name] and entry.key not in gone
     )
-    return plan._replace(leaves=plan.leaves or leaves or bool(plan.superseded))
+    return plan._replace(leaves=leaves or bool(plan.superseded))
+
+
+def _settle(
+    plan: Plan, placed: tuple[int, Row], old: Stored, says: Says, versions: _Versions, *, is_shown: bool
+) -> bool:
+    """Plan for a row that differs from what is stored; whether it only says less, and so leaves something."""
+    place, row = placed
+    if says.all_of_the_stored and (is_shown or not (says.no_more_than_the_stored or old.id != row.id)):
+        plan.replaced.append((old.key, row))
+        plan.added.append(placed)
+    elif is_shown:
+        plan.superseded.append((old.key, versions.next(old.id)))
+        plan.added.append(placed)
+    elif not says.no_more_than_the_stored:
+        plan.earlier.append((place, row, versions.next(row.id)))
+    else:
+        plan.given.append(old.key)
+        return True
+    return False
 
 
 def _named(ids: Iterable[str]) -> Iterator[Name]:

@@ -141,7 +141,7 @@ def _row_of_message(message: Message) -> Row:
     body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
-        "\n".join(thought), "\n".join([*given, *numbers]), output, "\n".join(attached),
+        "\n".join(thought), "\n".join((tool, *numbers)), output, "\n".join(attached),
         content_hash(body, text), body, calls,
         message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),

@@ -114,7 +114,7 @@ class Conversations(Givers, Counting, Indexable):
     def _merge(
         self, conversation: Conversation, rows: list[Row], known: _Known, source: int, *, is_past: bool
     ) -> Change:
-        key, last = known.key, self.last_key()
+        key = known.key
         wanted = self._preference(conversation, known, source)
         is_anew = self._begins_anew(source, key)
         is_newer = wanted > 0 or (
@@ -122,6 +122,7 @@ class Conversations(Givers, Counting, Indexable):
         )
         whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
         is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
+        last = self.last_key() if is_filed_anew else 0
         removed = self._file_anew(key) if is_filed_anew else []
         stored = self._stored(key)
         same = self._same(key, stored, rows) if wanted else {}
@@ -137,14 +138,14 @@ class Conversations(Givers, Counting, Indexable):
         self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
         self._count(conversation, key, keys[: len(added)], copies, _there(stored, rows))
         removed += self._replace(key, pairs)
-        entries = self._new_entries(key, whole, keys, copies)
         title_key = known.title_key
         if is_titled_anew := is_filed_anew or whole.title != known.title:
             removed += [title_key] if title_key else []
             title_key = self._new_key() if whole.title else None
         self._update(key, whole, rows, title_key, None if is_anew else known)
-        if is_filed_anew:
-            entries = self._indexed_of(key, last)
+        entries = (
+            self._indexed_of(key, last) if is_filed_anew else self._new_entries(key, whole, keys, copies)
+        )
         if is_titled_anew and title_key:
             entries.append(titled(title_key, key, whole))
         if added and known.opening is None:

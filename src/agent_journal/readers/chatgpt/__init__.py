@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ, SOURCE, TOOL_KINDS
+from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ, SOURCE, TOOL_KINDS, has_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +75,8 @@ def _version(file: Peek) -> str | None:
 
 def _is_task(record: dict[str, Any]) -> bool:
     """Whether it is a task of Codex in the cloud, by its id and its turns."""
-    task_id, turns = record.get("id"), record.get("turns")
-    if not isinstance(task_id, str) or not task_id.startswith("task_") or not isinstance(turns, list):
-        return False
-    return any(isinstance(turn, dict) and ("input_items" in turn or "output_items" in turn) for turn in turns)
+    task_id = record.get("id")
+    return isinstance(task_id, str) and task_id.startswith("task_") and has_turns(record)
 
 
 def _is_conversation(record: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
@@ -19,6 +19,7 @@ USER = "user.json"
 ASSET_NAMES = "conversation_asset_file_names.json"
 LIBRARY = "library_files.json"
 TASKS = "codex.json"
+ITEMS = ("input_items", "output_items")
 READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
 TOOL_KINDS: dict[str, ToolKind] = {
     "api_tool.call_tool": "mcp",
@@ -37,3 +38,11 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "web.run": "web",
     "web.search": "web",
 }
+
+
+def has_turns(record: dict[str, Any]) -> bool:
+    """Whether a record has turns with items, as tasks of Codex have."""
+    turns = record.get("turns")
+    return isinstance(turns, list) and any(
+        isinstance(turn, dict) and any(name in turn for name in ITEMS) for turn in turns
+    )

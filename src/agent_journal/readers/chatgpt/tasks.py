@@ -15,7 +15,7 @@ from agent_journal.jsonstream import values
 from agent_journal.model import Citation, Code, Conversation, Media, Message, Other, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import media
-from agent_journal.readers.chatgpt.names import SOURCE
+from agent_journal.readers.chatgpt.names import ITEMS, SOURCE, has_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,15 +30,12 @@ Bag = dict[str, Any]
 # `task_e_6a513f0f…~usertrn_e_6a513f0f…`: an id begins with the second in which it was made.
 _SECOND = re.compile(r".*_e_([0-9a-f]{8})", re.DOTALL)
 _EARLIEST = 1_735_689_600  # 2025: before, there was no such task
-_ITEMS = ("input_items", "output_items")
 _ONLY_TEXT = 2  # its type and the text
 
 
 def is_task(record: Bag) -> bool:
     """Whether a record is a task: it has turns, which have items."""
-    turns = [*objects(record.get("turns"))]
-    is_named = words(record.get("id")) is not None and "mapping" not in record
-    return is_named and any(name in turn for turn in turns for name in _ITEMS)
+    return words(record.get("id")) is not None and "mapping" not in record and has_turns(record)
 
 
 def read_tasks(file: Source | None, beside: Sidecars, note: Notes) -> Iterator[Conversation]:
@@ -98,7 +95,7 @@ def _message(turn: Fields, place: str, assets: Assets) -> Message:
         turn.note(Kind.UNKNOWN_TYPE, turn.where, f"role {str(turn.look('role'))[:40]!r}")
     else:
         turn.drop("role")
-    raw = [item for name in _ITEMS for item in turn.items(name) or ()]
+    raw = [item for name in ITEMS for item in turn.items(name) or ()]
     return Message(
         id=stated or ids.uuid5(place),
         made_id=stated is None,

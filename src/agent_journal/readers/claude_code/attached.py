@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields, objects
+from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Media
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ def _resource(attached: Fields) -> list[Part]:
     content = attached.look("content")
     found = content.get("contents") if content.__class__ is dict else None
     return [
-        Media(kind="document", mime=_word(each, "mimeType"), ref=_word(each, "uri"), text=each.pop("text"))
+        Media(
+            kind="document",
+            mime=words(each.get("mimeType")),
+            ref=words(each.get("uri")),
+            text=each.pop("text"),
+        )
         for each in objects(found)
         if each.get("text").__class__ is str
     ]
-
-
-def _word(bag: dict[str, Any], name: str) -> str | None:
-    value = bag.get(name)
-    return value if value.__class__ is str else None
 
 
 _WAYS: dict[str, Callable[[Fields], list[Part]]] = {

@@ -9,6 +9,7 @@ import msgspec
 
 from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
+from agent_journal.fields import words
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def said(fields: dict[str, Any]) -> dict[str, Any]:
 
 def text_in(bag: dict[str, Any], name: str) -> str | None:
     """The text under a name; None if there is none, or nothing in it."""
-    value = bag.get(name)
-    return value if isinstance(value, str) and value else None
+    return words(bag.get(name))
 
 
 def path_of(uri: Any) -> str | None:
