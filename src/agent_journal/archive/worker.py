@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Item
 
-# Files of so many bytes are read ahead of what is written.
-_AHEAD_BYTES = 8 << 20
+# Files of so many bytes are read ahead of what is written, so that neither process waits for the other.
+_AHEAD_BYTES = 16 << 20
+# A pipe holds 64 KB: then the other process would wait until this one, busy with rows, comes to take them.
+_PIPE_BYTES = 1 << 20
 # A larger one is read by the first process, which need not hold all of it.
 LARGEST = 32 << 20
 _ANSWERS_TO = 1  # standard output
@@ -101,6 +103,7 @@ def prepared(
 def _conversed(
     process: subprocess.Popen[bytes], requests: Iterable[tuple[Found, _Request]]
 ) -> Iterator[tuple[Found, Prepared | None]]:
+    _widen(process.stdout)
     answers: Queue[bytes | None] = Queue()  # as many as were asked for at most
     Thread(target=_drain, args=(process.stdout, answers), daemon=True).start()
     ahead: deque[Found] = deque()
@@ -115,6 +118,15 @@ def _conversed(
     _end(process.stdin)
     for each in ahead:
         yield each, _next(answers)
+
+
+def _widen(stream: IO[bytes] | None) -> None:
+    """Let a pipe hold more, where that can be set and nobody has too many of such already."""
+    if sys.platform == "linux" and stream is not None:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+
+        with suppress(OSError):
+            fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _next(answers: Queue[bytes | None]) -> Prepared | None:

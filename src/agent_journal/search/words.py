@@ -113,7 +113,7 @@ def prepared(text: str) -> list[str]:
 
 def without_colours(text: str) -> str:
     """A text with as many blanks instead of what colours a terminal."""
-    return _COLOURS.sub(lambda found: " " * len(found[0]), text) if "\x1b[" in text else text
+    return _COLOURS.sub(lambda found: " " * len(found[0]), text) if "\x1b" in text else text
 
 
 def flat(text: str) -> str:
