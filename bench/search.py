@@ -5,7 +5,7 @@ there already. All is CPU time, tool output included, the median of queries that
 beside FTS5 with the same texts in the same process. Growth is that of ranking in an index of every tenth
 conversation beside that of all; with `--grown` it is that of all beside one of ten times as many years, which
 is made there if it is not yet. With `--large` it is also that of whole answers in a journal that is ten times
-as large, for queries that are drawn from its own texts.
+as large, for queries that are drawn from its own texts: of each kind, and of all kinds together.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import apsw
@@ -44,6 +44,7 @@ LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
 GROWTH, TIMES = 2.0, 10
 STARTS, MORE_MS = 3, 100
 _PAGE = 20
+_ALL = "all"  # kinds of queries together
 _RARE = 10  # entries that have a rare word, at most
 _COMMON = 100  # of the words, the most frequent
 _TEXTS = 20_000  # from which queries are taken
@@ -95,7 +96,7 @@ def queries(index: Index, home: Path, each: int) -> dict[str, list[Sought]]:
     beginnings = [f"{max(in_a_row(3), key=len)[:4]}*" for _ in range(each)]
     return {
         "rare": [Sought(word, word) for word in drawn.sample(rare, each)],
-        "common": [Sought(word, word) for word in drawn.sample(common, each)],
+        "common": [Sought(word, word) for word in drawn.choices(common, k=each)],
         "three": [Sought(" ".join(three), " AND ".join(three)) for three in threes],
         "phrase": [Sought(phrase, phrase) for phrase in phrases],
         "prefix": [Sought(beginning, beginning) for beginning in beginnings],
@@ -199,26 +200,29 @@ def in_process(home: Path, work: Path, times: int, ten: Path | None) -> Iterator
 
 
 def whole_answers(small: Path, large: Path, times: int) -> Iterator[str]:
-    """Each kind of query, from its text to a page of hits, in a journal and in a larger one."""
-    took: list[dict[str, float]] = []
-    for home in (small, large):
-        config = configs.load(home, {})
-        kinds = queries(Index.open(config.storage.index_path, make=False), home, times)
-        with Journal(config) as journal:
-            took.append(
-                {
-                    kind: median(
-                        median_ms(3, partial(journal.search, sought.text, _PAGE, mode="lexical"))
-                        for sought in each
-                    )
-                    for kind, each in kinds.items()
-                }
-            )
-    less, more = took
-    yield f"whole answers of {_PAGE}, in this journal and in {large}"
-    for kind in LIMITS:
-        told = "ok" if more[kind] <= GROWTH * less[kind] else "OVER"
-        yield f"{kind:8}{less[kind]:10.2f}{more[kind]:10.2f}{more[kind] / less[kind]:8.1f}  growth {told}"
+    """Queries from their text to a page of hits, in a journal and in a larger one, kind by kind and all."""
+    less, more = (_answers(home, times) for home in (small, large))
+    yield f"whole answers of {_PAGE}, in this journal and in {large}: ms of CPU"
+    yield f"{'query':8}{'median':>10}{'':10}{'growth':>8}{'mean':>10}{'':10}{'growth':>8}"
+    for kind in (*LIMITS, _ALL):
+        middle, mean = ([of(took[kind]) for took in (less, more)] for of in (median, fmean))
+        told = "ok" if middle[1] <= GROWTH * middle[0] else "OVER"
+        columns = "".join(f"{one:10.2f}{other:10.2f}{other / one:8.1f}" for one, other in (middle, mean))
+        yield f"{kind:8}{columns}  growth {told}"
+
+
+def _answers(home: Path, times: int) -> dict[str, list[float]]:
+    """What each query takes that is drawn from a journal's own texts, by kind and of all kinds."""
+    config = configs.load(home, {})
+    kinds = queries(Index.open(config.storage.index_path, make=False), home, times)
+    with Journal(config) as journal:
+        took = {
+            kind: [
+                median_ms(3, partial(journal.search, sought.text, _PAGE, mode="lexical")) for sought in each
+            ]
+            for kind, each in kinds.items()
+        }
+    return {**took, _ALL: [each for kind in took.values() for each in kind]}
 
 
 def _cpu_of_children() -> float:
