@@ -71,7 +71,7 @@ def _code(html: str) -> str:
 def _fenced(language: str, text: str) -> str:
     code = unescaped(text).strip("\n")
     fence = "```"
-    while fence in code:
+    while "`" in code and fence in code:
         fence += "`"
     return f"{fence}{language}\n{code}\n{fence}{BLOCK}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Page, Step, cell, link, steps
 from agent_journal.readers.gemini_takeout.tags import (
@@ -16,22 +16,21 @@ from agent_journal.readers.gemini_takeout.tags import (
     TAG,
     attributes,
     language_in,
-    spaced,
+    often_unescaped,
     with_single_gaps,
 )
 
-# Tags with only white space between them; or a `<` that begins none. What is no tag is found out later.
-_RUN = re.compile(r"(<[^>]{0,500}+>(?:\s*+<[^>]{0,500}+>){0,50}+|<)")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Tags with only white space between them. What is no tag is found out later.
+_RUN = re.compile(r"(<[^>]*+>(?:\s*+<[^>]*+>)*+)")
 _MOST_TAGS = 50
 _DEEPEST_LIST = 20
 _MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 20_000, 100
-# What is in a cell, a link or a block of code is known when all is put together; until then these stand
-# around it, and between a link's address and its label.
-_BEGIN_CELL, _END_CELL, _BEGIN_CODE, _END_CODE = "\x02", "\x03", "\x04", "\x05"
-_BEGIN_LINK, _ADDRESSED, _END_LINK = "\x06", "\x07", "\x0e"
-_CELLS = re.compile(f"{_BEGIN_CELL}([^{_END_CELL}]*+){_END_CELL}")
-_CODES = re.compile(f"{_BEGIN_CODE}([^{_END_CODE}]*+){_END_CODE}")
-_LINKS = re.compile(f"{_BEGIN_LINK}([^{_ADDRESSED}]*+){_ADDRESSED}([^{_END_LINK}]*+){_END_LINK}")
+# What is in a cell, a link or a block of code is known when all is put together; until then one of these is
+# on both sides of it, and between a link's address and its label.
+_CELL, _CODE, _LINK = "\x02", "\x04", "\x06"
 _ADDRESS = re.compile("<a [^<>]*>")
 # No link or picture comes often.
 _ONCE = re.compile("<(?:a|img) ")
@@ -40,12 +39,12 @@ _TABLES = {Page.begin_table, Page.end_table, Page.begin_row, Page.end_row}
 _Kind: TypeAlias = Literal["text", "cell", "link", "link in a cell", "code"]
 # Where the marks of cells and links lead.
 _BEHIND: dict[tuple[_Kind, str], _Kind] = {
-    ("text", _BEGIN_CELL): "cell",
-    ("cell", _END_CELL): "text",
-    ("text", _BEGIN_LINK): "link",
-    ("link", _END_LINK): "text",
-    ("cell", _BEGIN_LINK): "link in a cell",
-    ("link in a cell", _END_LINK): "cell",
+    ("text", _CELL): "cell",
+    ("cell", _CELL): "text",
+    ("text", _LINK): "link",
+    ("link", _LINK): "text",
+    ("cell", _LINK): "link in a cell",
+    ("link in a cell", _LINK): "cell",
 }
 
 
@@ -86,6 +85,9 @@ def markdown(html: str) -> list[str] | None:
 
     It is text, and in turns with it blocks of code, each behind a line that names its language.
     """
+    if html.rfind("<") > html.rfind(">"):
+        # It begins no tag; of many such, each would be followed to the end of all.
+        return None
     pieces = _RUN.split(html)
     marks: list[str] = []
     place = _START
@@ -95,42 +97,51 @@ def markdown(html: str) -> list[str] | None:
     if place is not _START:
         return None
     pieces[1::2] = marks
-    pieces[0], pieces[-1] = spaced(pieces[0]), spaced(pieces[-1])
-    # What is around all is taken away in the end: here it takes no copy.
-    if marks and not pieces[0]:
-        pieces[1] = pieces[1].lstrip("\n")
-    if marks and not pieces[-1]:
-        pieces[-2] = pieces[-2].rstrip("\n")
-    return _put_together("".join(pieces), "".join(marks), html)
+    return _put_together("".join(pieces).strip("\n"), html)
 
 
-def _put_together(text: str, marks: str, html: str) -> list[str] | None:
-    """The text, its links and cells filled and its blocks of code cut out; None if HTML has such marks."""
-    has_links = _BEGIN_LINK in marks
+def _put_together(text: str, html: str) -> list[str] | None:
+    """The text, its links and cells filled and its blocks of code cut out; None if HTML has such edges."""
+    has_links, has_cells, has_code = _LINK in text, _CELL in text, _CODE in text
+    if (has_links and _LINK in html) or (has_cells and _CELL in html) or (has_code and _CODE in html):
+        return None
     if has_links:
-        if any(map(html.__contains__, (_BEGIN_LINK, _ADDRESSED, _END_LINK))):
-            return None
-        text = _LINKS.sub(_linked, text)
-    if _BEGIN_CELL in marks:
-        if _BEGIN_CELL in html or _END_CELL in html:
-            return None
-        cells = _CELLS.split(text)
-        cells[1::2] = map(cell, cells[1::2])
-        text = "".join(cells)
-    pieces = [text]
-    if _BEGIN_CODE in marks:
-        if _BEGIN_CODE in html or _END_CODE in html:
-            return None
-        pieces = _CODES.split(text)
+        text = _with_links(text)
+    if has_cells:
+        text = _with_cells(text)
+    text = often_unescaped(text)
+    pieces = [*_parted(text)] if has_code else [text]
     # Marks alone leave no gap, unless a link that says nothing was between them.
     if "\n" in html or has_links:
         pieces[::2] = map(with_single_gaps, pieces[::2])
     return pieces
 
 
-def _linked(found: re.Match[str]) -> str:
-    tag, label = found.groups()
+def _parted(text: str) -> Iterator[str]:
+    """Text and blocks of code, which are in turns."""
+    # CPython (3.11 to 3.13) looks for one character as fast as memory allows, but not to split there.
+    start = 0
+    while (end := text.find(_CODE, start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _with_links(text: str) -> str:
+    pieces = text.split(_LINK)
+    pieces[1::3] = map(_linked, pieces[1::3], pieces[2::3])
+    del pieces[2::3]
+    return "".join(pieces)
+
+
+def _linked(tag: str, label: str) -> str:
     return link(label, attributes(tag).get("href"))
+
+
+def _with_cells(text: str) -> str:
+    pieces = text.split(_CELL)
+    pieces[1::2] = map(cell, pieces[1::2])
+    return "".join(pieces)
 
 
 def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
@@ -151,7 +162,7 @@ def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
     if not pre:
         return told, _place(page.around, kind)
     pieces = TAG.split(pre + code)
-    begun = f"{_BEGIN_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
+    begun = f"{_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
     # Line breaks around a block of code are taken away in the end: here it takes no copy.
     return told.rstrip("\n") + begun, _place(page.around, "code") if kind == "text" else _LOST
 
@@ -166,13 +177,13 @@ def _is_usual(run: str) -> bool:
 def _led_in_code(run: str, around: Around) -> tuple[str, _Place]:
     """The same in a block of code, up to whose end tags only colour it; the first may name its language."""
     code, end, behind = run.partition("</pre>")
-    if run == "<" or MAYBE_UNSEEN.search(code) or language_in([code]):
+    if MAYBE_UNSEEN.search(code) or language_in([code]):
         return "", _LOST
     text = "".join(TAG.split(code)[::2])
     if not end:
         return text, _place(around, "code")
     mark, place = _led(behind, around, "text")
-    return text + _END_CODE + mark.lstrip("\n"), place
+    return text + _CODE + mark.lstrip("\n"), place
 
 
 def _mark(page: Page, step: Step, kind: _Kind) -> str | None:
@@ -180,14 +191,14 @@ def _mark(page: Page, step: Step, kind: _Kind) -> str | None:
     if (step.handler in _LISTS and kind in {"text", "cell"}) or (step.handler in _TABLES and kind == "text"):
         return step.handler(page, step.tag)
     if step.handler is Page.begin_cell and kind == "text":
-        return _BEGIN_CELL
+        return _CELL
     if step.handler is Page.end_cell and kind == "cell":
         page.columns += 1
-        return _END_CELL
+        return _CELL
     if step.handler is Page.begin_link and kind in {"text", "cell"}:
-        return f"{_BEGIN_LINK}{step.tag}{_ADDRESSED}"
+        return f"{_LINK}{step.tag}{_LINK}"
     if step.handler is Page.end_link and kind in {"link", "link in a cell"}:
-        return _END_LINK
+        return _LINK
     return None
 
 
