@@ -87,8 +87,11 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
     if images or is_cut(html, text):
         return None
     parts: list[Part] = [Text(text=prompt)]
+    rest = _rest(record)
     if record.subtitles or record.attachedFiles or record.imageFile:
-        parts, verb = with_files(verb, prompt, attached(Fields(as_record(record), note, where), files))
+        parts, verb = with_files(verb, prompt, attached(Fields(rest, note, where), files))
+    if verb:
+        rest["title"] = verb
     asked, answered = ids.made_each((SOURCE, record.time, record.title), ("user", 0), ("assistant", 1))
     return (
         Message(
@@ -97,7 +100,7 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
             role="user",
             at=record.time,
             parts=parts,
-            extra=_rest(record, verb),
+            extra=rest,
         ),
         Message(
             id=answered,
@@ -122,15 +125,13 @@ def _activity(record: UsualRecord, language: words.Language) -> tuple[Event] | N
     return (Event(id=event_id, made_id=True, name="activity", at=record.time, data=data),)
 
 
-def _rest(record: UsualRecord, verb: str) -> Bag:
-    """What a record says beside its exchange."""
+def _rest(record: UsualRecord) -> Bag:
+    """What a record says beside its exchange, the files that it names too."""
     rest: Bag = {}
     for name in _BESIDE:
         value = getattr(record, name)
         if value is not UNSET:
             rest[name] = value
-    if verb:
-        rest["title"] = verb
     return rest
 
 
