@@ -255,6 +255,7 @@ conversations = st.builds(
     shell=maybe(text),
     archived=maybe(st.booleans()),
     tags=few(text),
+    only_prompts=st.booleans(),
     shape=st.sampled_from(["list", "tree"]),
     head_id=maybe(an_id),
     link=maybe(links),

@@ -244,7 +244,8 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     """One conversation with everything the source knows about it.
 
     In a `list` the order of the timeline is the truth and nothing has a parent; in a `tree`
-    parents come before their children, and `head_id` is the leaf the person sees.
+    parents come before their children, and `head_id` is the leaf the person sees. With `only_prompts` no more
+    is known than what the person asked: a list of prompts may outlive what was answered.
     """
 
     id: str
@@ -263,6 +264,7 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     shell: str | None = None
     archived: bool | None = None
     tags: list[str] = []
+    only_prompts: bool = False
     shape: Literal["list", "tree"] = "tree"
     head_id: str | None = None
     link: Link | None = None

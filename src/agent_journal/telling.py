@@ -52,6 +52,11 @@ def span(conversation: Conversation) -> tuple[str | None, str | None]:
     return conversation.started_at or first, conversation.updated_at or last
 
 
+def answers(conversation: Conversation) -> str:
+    """That there are none, if no more is known than what was asked."""
+    return "not known, only the prompts are" if conversation.only_prompts else ""
+
+
 def tokens(usages: list[Usage]) -> str:
     """How many tokens, and what they cost where sources say so."""
     told = [

@@ -17,7 +17,19 @@ from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import Place
-from agent_journal.model import Event, Link, Memory, Message, Summary, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Link,
+    Memory,
+    Message,
+    Origin,
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
 
 Opener = Callable[[], Store]
@@ -39,6 +51,23 @@ def used(
 ) -> Message:
     """An answer that used something."""
     return said(id_, f"said {id_}", at, role="assistant", model=model, usage=Usage(key=key, output=output))
+
+
+def prompt(id_: str, number: int) -> Message:
+    """Something that a person asked, as a list of prompts has it."""
+    return said(id_, f"words of {id_}", minute(number), made_id=True)
+
+
+def asked(id_: str, *prompts: Message, sha256: str = "", **more: object) -> Conversation:
+    """What a list of prompts tells of a conversation."""
+    origin = Origin(reader="some-tool", version="prompts", revision=1, file="/list", sha256=sha256)
+    return replace(talk(id_, *prompts, origin=origin, only_prompts=True), **more)
+
+
+def whole(id_: str, number: int) -> Conversation:
+    """A conversation with an answer."""
+    answer = said(f"{id_}2", f"answer to {id_}1", minute(number, 30), role="assistant")
+    return talk(id_, said(f"{id_}1", f"words of {id_}1", minute(number)), answer)
 
 
 class StoreSuite:
@@ -364,6 +393,162 @@ class StoreSuite:
                 store.put(conversation, [row._replace(body=b"") for row in rows], source, blocks)
 
         assert [in_turn[2], in_turn[1]] == everything(store)
+
+    # Prompts
+
+    def test_prompts_stand_in_for_a_conversation(self, store: Store) -> None:
+        change = put(store, asked("a", prompt("p1", 1), prompt("p2", 2), cwd="/work"), "/list")
+
+        listed = the(store, "a")
+        assert listed.only_prompts
+        assert ("/work", "words of p1", 2) == (listed.project, listed.title, listed.messages)
+        assert ["words of p1", "words of p2"] == [each.text for each in change.indexed]
+        assert store.conversation(listed.key).only_prompts
+
+    @pytest.mark.parametrize("order", ["list first", "list last"])
+    def test_prompts_of_a_conversation_that_is_known_add_nothing(self, store: Store, order: str) -> None:
+        both = [(asked("a", prompt("p1", 1), prompt("p2", 2)), "/list"), (whole("a", 1), "/session")]
+        changes = [put(store, *each) for each in (both if order == "list first" else reversed(both))]
+        put(store, asked("a", prompt("p1", 1), prompt("p2", 2), prompt("p3", 3)), "/list")
+
+        (listed,) = store.conversations(ALL)
+        assert not listed.only_prompts
+        assert whole("a", 1) == store.conversation(listed.key)
+        indexed = {each.key for change in changes for each in change.indexed}
+        removed = {key for change in changes for key in change.removed}
+        assert set(store.index_keys()) == indexed - removed
+        assert removed <= set(store.removed())
+        assert ["/list", "/session"] == sorted(
+            store.source_by_key(source).path for source in store.sources_of(listed.key)
+        )
+        assert ["/session"] == [store.source_by_key(each).path for each, _ in store.units_of(listed.key)]
+
+    def test_a_list_that_is_there_does_not_hide_that_a_session_is_gone(self, store: Store) -> None:
+        put(store, asked("a", prompt("p1", 1)), "/list")
+        put(store, whole("a", 1), "/session")
+        put(store, asked("b", prompt("p2", 2)), "/list")
+        for path, missing in (("/session", {"a"}), ("/list", {"a", "b"})):
+            row = store.source(path)
+            assert row is not None
+            with store.transaction():
+                store.mark_missing([row.key], NOW)
+            listed = list(store.conversations(Filter(only_missing=True)))
+            assert missing == {each.id for each in listed}
+            assert all(each.source_missing for each in listed)
+
+    def test_a_list_that_grows_changes_only_what_is_new(self, store: Store) -> None:
+        put(store, asked("a", prompt("p1", 1), sha256="1"), "/list")
+        before = store.conversation(the(store, "a").key)
+        change = put(store, asked("a", prompt("p1", 1), sha256="2"), "/list")
+        assert ([], [], 0) == (change.indexed, change.removed, change.added)
+        assert before == store.conversation(change.conversation)
+
+        change = put(store, asked("a", prompt("p1", 1), prompt("p2", 2), sha256="3"), "/list")
+        assert 1 == change.added
+        assert minute(2) == the(store, "a").updated_at
+        put(store, asked("a", prompt("p2", 2), prompt("p3", 3), sha256="4"), "/list")
+        words = texts(store.conversation(change.conversation))
+        assert ["words of p1", "words of p2", "words of p3"] == words, "a list may lose its beginning"
+
+    def test_what_was_pasted_into_a_prompt_stays_when_it_is_gone(self, store: Store) -> None:
+        less = prompt("p1", 1)
+        more = replace(less, parts=[*less.parts, Text(text="pasted")])
+        put(store, asked("a", more), "/list")
+        change = put(store, asked("a", less, prompt("p2", 2)), "/list")
+
+        assert ["words of p1", "pasted", "words of p2"] == texts(store.conversation(change.conversation))
+        assert change.leaves
+
+    @pytest.mark.parametrize("order", ["list first", "list last"])
+    def test_prompts_of_no_session_are_looked_for_in_others(self, store: Store, order: str) -> None:
+        prompts = [said("p1", "words of a1", minute(1, 4)), said("p2", "go on", minute(2)), prompt("p3", 40)]
+        both = [(asked("made", *prompts, made_id=True), "/list"), (whole("a", 1), "/session")]
+        changes = [put(store, *each) for each in (both if order == "list first" else reversed(both))]
+        again = put(store, *both[0])
+
+        assert ["go on", "words of p3"] == texts(store.conversation(the(store, "made").key))
+        assert "go on" == the(store, "made").title
+        indexed = {each.key for change in changes for each in change.indexed}
+        assert set(store.index_keys()) == indexed - {key for change in changes for key in change.removed}
+        assert ([], 0, 0) == (again.indexed, again.added, again.changed)
+        put(store, talk("b", said("b1", "<mark>go on</mark>", minute(2, 3)), prompt("p3", 40)), "/other")
+        assert ["a", "b"] == sorted(each.id for each in store.conversations(ALL))
+        put(store, *both[0])
+        assert ["a", "b"] == sorted(each.id for each in store.conversations(ALL))
+
+    def test_prompts_of_another_time_or_source_are_others(self, store: Store) -> None:
+        put(store, whole("a", 1), "/session")
+        put(store, asked("made", said("p1", "words of a1", minute(1, 6)), made_id=True), "/list")
+        put(store, asked("own", said("p2", "words of a1", minute(1))), "/list")
+        elsewhere = asked("made", said("p3", "words of a1", minute(1)), made_id=True)
+        put(store, replace(elsewhere, source="other-tool"), "/others")
+
+        assert 4 == len(list(store.conversations(ALL)))
+
+    def test_prompts_of_what_is_forgotten_do_not_come_back(self, store: Store) -> None:
+        put(store, whole("a", 1), "/session")
+        of_no_session = asked("made", said("p1", "words of a1", minute(1)), prompt("p2", 2), made_id=True)
+        put(store, of_no_session, "/list")
+        key = the(store, "a").key
+        assert 2 == len(store.sources_of(key))
+        rows = [row_of(entry) for entry in of_no_session.timeline]
+        assert not store.forgets_some(of_no_session, rows)
+        with store.transaction():
+            store.forget(key, NOW)
+
+        assert store.forgets_some(of_no_session, rows)
+        assert not store.forgets_some(of_no_session, rows[1:])
+        assert store.is_forgotten("some-tool", "a")
+        put(store, of_no_session, "/list")
+        assert ["words of p2"] == texts(store.conversation(the(store, "made").key))
+
+    def test_a_list_that_is_read_again(self, store: Store) -> None:
+        lists = [
+            asked("a", prompt("p1", 1)),
+            asked("b", prompt("p2", 2)),
+            asked("made", said("p4", "words of a1", minute(1)), prompt("p3", 3), made_id=True),
+        ]
+        put(store, whole("a", 1), "/session")
+        changes = [put(store, each, "/list") for each in lists]
+        before = everything(store)
+        list_, session = (store.source(path) for path in ("/list", "/session"))
+        assert list_ is not None
+        assert session is not None
+        with store.transaction():
+            store.begin_again(list_.key)
+            for each in lists:
+                store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
+            store.end_again(list_.key, is_whole=True)
+        assert before == everything(store)
+        assert {change.conversation for change in changes} == set(store.conversations_of(list_.key))
+
+        with store.transaction():
+            store.begin_again(session.key)
+            other = whole("other", 30)
+            store.put(other, [row_of(entry) for entry in other.timeline], session.key)
+            store.end_again(session.key, is_whole=True)
+        assert ["b", "made", "other"] == [each.id for each in everything(store)]
+        assert "" == store.ledger()["/list"].read_at, "it counts as changed: it tells of what is gone"
+        for each in lists:
+            put(store, each, "/list")
+        assert ["a", "b", "made", "other"] == [each.id for each in everything(store)]
+
+    def test_a_list_that_was_taken_for_conversations(self, store: Store) -> None:
+        before = asked("a", prompt("p1", 1)), asked("b", prompt("p2", 2))
+        for each in before:
+            put(store, replace(each, only_prompts=False), "/list")
+        put(store, whole("a", 1), "/session")
+        list_ = store.source("/list")
+        assert list_ is not None
+        with store.transaction():
+            store.begin_again(list_.key)
+            for each in before:
+                store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
+            store.end_again(list_.key, is_whole=True)
+
+        assert ["words of a1", "answer to a1"] == texts(store.conversation(the(store, "a").key))
+        assert [False, True] == [the(store, id_).only_prompts for id_ in "ab"]
+        assert ["words of p2"] == texts(store.conversation(the(store, "b").key))
 
     # Memories
 

@@ -222,6 +222,7 @@ LOSSES: Losses = {
         updated_at=None,
     ),
     "that it began later than its first entry": first_time,
+    "that only the prompts are known": fields(only_prompts=False),
     "system messages": each_entry(no_system),
     "events other than queue operations, token counts and steps, and their data": each_entry(few_events),
     "parents and branches": all_of(

@@ -14,9 +14,11 @@ from msgspec.structs import replace
 from agent_journal import pipeline, readers, writers
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.manifest import KeptFile, Manifest
+from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import DamagedArchive
+from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
 from agent_journal.pipeline import Unit
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Snapshot
     from agent_journal.archive.vault import Place
-    from agent_journal.model import Item
+    from agent_journal.model import Event, Item, Message
 
 # Our own format, by the name that its reader and its writer have.
 _OWN = "json"
@@ -100,8 +102,16 @@ def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snap
 
 def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
-        if not archive.store.is_forgotten(item.source, item.id):
+        if archive.store.is_forgotten(item.source, item.id):
+            continue
+        if not (isinstance(item, Conversation) and item.only_prompts):
             yield item
+        elif timeline := [each for each in item.timeline if not _is_forgotten(archive, item, each)]:
+            yield replace(item, timeline=timeline)
+
+
+def _is_forgotten(archive: Archive, prompts: Conversation, entry: Message | Event) -> bool:
+    return archive.store.forgets_some(prompts, [row_of(entry)])
 
 
 def sweep(archive: Archive) -> int:

@@ -13,7 +13,7 @@ from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
 from agent_journal.archive.store import Erasing, SourceRow, Status
 from agent_journal.errors import AgentJournalError, DamagedArchive
-from agent_journal.model import Memory
+from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind, Note, Notes
 from agent_journal.source import as_text
 
@@ -233,6 +233,8 @@ class Importer:
         if self._is_forgotten(item):
             ready.taking.met_forgotten = True
             return
+        if self._may_be_forgotten and isinstance(item, Conversation):
+            ready.taking.met_forgotten |= self._store.forgets_some(item, ready.rows)
         self._waiting.append(ready)
         self._waiting_bytes += ready.size
         if self._waiting_bytes > _BATCH_BYTES:
@@ -257,7 +259,8 @@ class Importer:
             taking.new_memories += brought.added
             return brought
         change = self._store.put(item, ready.rows, taking.key, ready.blocks, is_past=taking.is_past)
-        taking.conversations.add(change.conversation)
+        if change.conversation:
+            taking.conversations.add(change.conversation)
         taking.leaves = taking.leaves or change.leaves
         taking.messages += messages_in(ready.rows)
         taking.new_messages += change.added

@@ -148,6 +148,8 @@ class Listed(msgspec.Struct, kw_only=True):
     children: int = 0
     twin_of: str | None = None
     source_missing: bool = False
+    only_prompts: bool = False
+    """Whether no more of it is known than what was asked."""
 
 
 class Found(NamedTuple):
@@ -312,10 +314,13 @@ class Store(Catalog, Protocol):
         """Forget what a source consisted of."""
 
     def sources_of(self, conversation: int) -> list[int]:
-        """The sources that hold a conversation."""
+        """The sources that hold a conversation, or prompts of it."""
 
     def units_of(self, conversation: int) -> list[tuple[int, str]]:
-        """The units that hold a conversation, each with its source; of some, only that is known."""
+        """The units that tell a conversation, each with its source; of some, only that is known.
+
+        A list of prompts is left out where something tells more.
+        """
 
     def holds_nothing(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""
@@ -346,7 +351,8 @@ class Store(Catalog, Protocol):
         """Bring in a conversation, or merge it with what is there.
 
         Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
-        stand above what is there, whatever its time.
+        stand above what is there, whatever its time. A conversation of only prompts is there as long as
+        nothing tells more of it; if its id is made, its prompts are looked for in others of that time.
         """
 
     def begin_again(self, source: int) -> None:
@@ -494,6 +500,9 @@ class Store(Catalog, Protocol):
 
     def is_forgotten(self, source: str, id_: str) -> bool:
         """Whether a person asked that this conversation be erased."""
+
+    def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
+        """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
 
     def has_forgotten(self) -> bool:
         """Whether anything was ever forgotten."""

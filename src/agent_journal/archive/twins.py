@@ -6,6 +6,7 @@ Two messages are copies if role and words are equal and their times at most five
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,3 +69,26 @@ def matches(ours: Sequence[Said], theirs: Sequence[Said]) -> dict[int, int]:
                 found[message.key] = candidates.pop(place).key
                 break
     return found
+
+
+def told_in(asked: Sequence[Said], told: Iterable[Said]) -> list[int]:
+    """Keys of prompts whose words stand in something that was said at that time; both have times.
+
+    A program may put its own words around a prompt, as it does around commands.
+    """
+    there = sorted((each for each in told if each.at_ms is not None), key=_at_ms)
+    moments = [_at_ms(each) for each in there]
+    found = []
+    for prompt in asked:
+        at_ms, words = _at_ms(prompt), prompt.text.strip()
+        place = bisect_left(moments, at_ms - WINDOW_MS)
+        while words and place < len(there) and moments[place] <= at_ms + WINDOW_MS:
+            if words in there[place].text:
+                found.append(prompt.key)
+                break
+            place += 1
+    return found
+
+
+def _at_ms(said: Said) -> int:
+    return said.at_ms or 0

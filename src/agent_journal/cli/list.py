@@ -75,6 +75,7 @@ def asked_for_less(asked: dict[str, str | None]) -> bool:
 def _row(each: Listed) -> tuple[str, ...]:
     marks = [
         f"+{count(each.children, 'subagent')}" if each.children else "",
+        "only the prompts" if each.only_prompts else "",
         "gone from disk" if each.source_missing else "",
         f"twin of {each.twin_of}" if each.twin_of else "",
     ]

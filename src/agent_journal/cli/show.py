@@ -123,6 +123,9 @@ def _worked_for(archive: Archive, listed: Listed) -> Listed:
 
 
 def _tell_how_to_go_on(listed: Listed) -> int:
+    if listed.only_prompts:
+        say("aj: only the prompts of it are left; there is nothing to go on with")
+        return FAILED
     known = readers.discover().get(listed.source)
     if known is None or not known.INFO.resume:
         say(f"aj: {_title(listed.source)} has no command that goes on with a conversation")

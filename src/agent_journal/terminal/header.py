@@ -36,6 +36,7 @@ def header(
         "Model": ", ".join(telling.models(conversation)),
         "Time": span(*telling.span(conversation)),
         "Messages": _messages(conversation, branch),
+        "Answers": telling.answers(conversation),
         "Tokens": telling.tokens(tree.usages(conversation.timeline)),
         "Parent": _parent(conversation),
         "Subagents": _named(subagents),

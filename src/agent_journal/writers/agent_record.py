@@ -43,6 +43,7 @@ INFO = WriterInfo(
         "title, tags, summaries, feedback, links, tools and requests",
         "whose it is, where it ran but for the folder, and when it ended",
         "that it began later than its first entry",
+        "that only the prompts are known",
         "system messages",
         "events other than queue operations, token counts and steps, and their data",
         "parents and branches",

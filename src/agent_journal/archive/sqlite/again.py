@@ -25,6 +25,10 @@ _NAMELESS = (
     "DELETE FROM contents WHERE source = ? AND unit = '' AND conversation IN "
     "(SELECT conversation FROM contents WHERE source = ? AND unit != '')"
 )
+_LISTS_COUNT_AS_CHANGED = (
+    "UPDATE sources SET read_at = '' WHERE key IN "
+    "(SELECT source FROM contents WHERE conversation = ? AND only_prompts)"
+)
 
 
 class Again(Conversations):
@@ -90,6 +94,8 @@ class Again(Conversations):
                 "DELETE FROM contents WHERE conversation = ? AND source = ?", (conversation, source)
             )
             if self._value("SELECT 1 FROM timeline WHERE conversation = ? LIMIT 1", conversation) is None:
+                # Of prompts that are known of it, the lists tell when they are read the next time.
+                self._db.execute(_LISTS_COUNT_AS_CHANGED, (conversation,))
                 return self._drop_conversation(conversation)
         if is_changed:
             self._show_earlier(conversation)
@@ -111,15 +117,6 @@ class Again(Conversations):
         )
         return self._value(sql, conversation, source, source) is not None
 
-    def _drop_conversation(self, key: int) -> list[int]:
-        """Take away a conversation that has no entries; the keys that the index must lose."""
-        title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", key)
-        for table in ("usage", "usage_sums", "contents"):
-            self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
-        self._db.execute("UPDATE conversations SET twin_of = NULL WHERE twin_of = ?", (key,))
-        self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
-        return [title_key] if title_key else []
-
     def _show_earlier(self, conversation: int) -> None:
         """Where the current version of an entry went, the last one before it is shown again."""
         sql = (
@@ -128,17 +125,6 @@ class Again(Conversations):
         )
         shown = [(key,) for key, _ in list(self._rows(sql, conversation, conversation))]
         self._many("UPDATE timeline SET earlier = 0 WHERE key = ?", shown)
-
-    def _close_ranks(self, conversation: int) -> None:
-        sql = (
-            "SELECT key, position FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position, key"
-        )
-        moved = [
-            (place, key)
-            for place, (key, position) in enumerate(list(self._rows(sql, conversation)))
-            if place != position
-        ]
-        self._many("UPDATE timeline SET position = ? WHERE key = ?", moved)
 
     # Copies and counts
 

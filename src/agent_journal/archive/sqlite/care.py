@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,9 @@ from agent_journal.archive.sqlite.again import Again
 from agent_journal.archive.sqlite.connection import created
 from agent_journal.archive.sqlite.conversations import memory_hash
 from agent_journal.archive.sqlite.entries import BAD_VALUES
+from agent_journal.archive.sqlite.givers import TELLS
 from agent_journal.archive.sqlite.ledger import Ledger
+from agent_journal.archive.sqlite.prompts import tombstone
 from agent_journal.archive.sqlite.schema import SUMS, bring_up
 from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
@@ -51,8 +52,12 @@ class Care(Spending, Again, Ledger):
         for table in ("usage", "usage_sums"):
             self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
         self._recount([*promoted, *originals])
+        self._db.execute(
+            "INSERT OR REPLACE INTO tombstones SELECT prompt, ? FROM answered WHERE conversation = ?",
+            (at, key),
+        )
         removed += self._drop_conversation(key)
-        self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (_tombstone(source, id_), at))
+        self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", (tombstone(source, id_), at))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
         return removed
 
@@ -62,7 +67,7 @@ class Care(Spending, Again, Ledger):
         removed = [(key,) for key, _, _ in memories]
         self._many(
             "INSERT OR REPLACE INTO tombstones VALUES (?, ?)",
-            [(_tombstone(source, id_), at) for _, source, id_ in memories],
+            [(tombstone(source, id_), at) for _, source, id_ in memories],
         )
         self._db.execute("DELETE FROM memories")
         self._many("DELETE FROM also_given WHERE key = ?", removed)
@@ -89,7 +94,7 @@ class Care(Spending, Again, Ledger):
 
     def is_forgotten(self, source: str, id_: str) -> bool:
         """Whether a person asked that this conversation or memory be erased."""
-        return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", _tombstone(source, id_)) is not None
+        return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", tombstone(source, id_)) is not None
 
     def has_forgotten(self) -> bool:
         """Whether anything was ever forgotten."""
@@ -116,13 +121,12 @@ class Care(Spending, Again, Ledger):
         ]
 
     def units_of(self, conversation: int) -> list[tuple[int, str]]:
-        """The units that hold a conversation, each with its source; of some, only that is known."""
-        return [
-            (source, unit)
-            for source, unit in self._rows(
-                "SELECT source, unit FROM contents WHERE conversation = ? ORDER BY source, unit", conversation
-            )
-        ]
+        """The units that tell a conversation, each with its source; of some, only that is known."""
+        sql = (
+            "SELECT n.source, n.unit FROM contents n JOIN conversations c ON c.key = n.conversation "
+            f"WHERE n.conversation = ? AND {TELLS} ORDER BY n.source, n.unit"
+        )
+        return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
     def holds_nothing(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""
@@ -257,8 +261,8 @@ class Care(Spending, Again, Ledger):
 
     def _problems_of_detail(self, key: int, name: str) -> Iterator[tuple[str, str]]:
         sql = (
-            "SELECT source, id, title, project, git_branch, shape, head_id, parent_id, hash, detail "
-            "FROM conversations WHERE key = ?"
+            "SELECT source, id, title, project, git_branch, shape, head_id, parent_id, only_prompts, hash, "
+            "detail FROM conversations WHERE key = ?"
         )
         *columns, digest, detail = next(self._rows(sql, key))
         with self._telling_damage():
@@ -270,7 +274,7 @@ class Care(Spending, Again, Ledger):
         parent = known.link.conversation_id if known.link else None
         if columns != [
             known.source, known.id, known.title, known.cwd, known.git_branch, known.shape, known.head_id,
-            parent,
+            parent, known.only_prompts,
         ]:  # fmt: skip
             yield name, "its columns are not what was stored"
 
@@ -337,10 +341,6 @@ class Care(Spending, Again, Ledger):
             raise self._told(error) from error
 
 
-def _tombstone(source: str, id_: str) -> bytes:
-    return hashlib.sha256(f"{source}\0{id_}".encode()).digest()
-
-
 _GIVEN = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
     ("timeline", "conversation", "conversations", "an entry of no conversation"),
@@ -354,6 +354,7 @@ _ORPHANS = (
     ("conversations", "twin_of", "conversations", "a twin of no conversation"),
     ("contents", "source", "sources", "content of no source"),
     ("contents", "conversation", "conversations", "a source's conversation that is not there"),
+    ("answered", "conversation", "conversations", "a prompt that nothing tells"),
     ("timeline", "given_by", "sources", "an entry of no source"),
     ("memories", "given_by", "sources", "a memory of no source"),
     ("also_given", "source", "sources", "something that no source gave"),

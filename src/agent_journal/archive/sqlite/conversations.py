@@ -13,10 +13,9 @@ from agent_journal.archive.merge import Says, Stored, merged_detail, planned, pr
 from agent_journal.archive.rows import content_hash, detail_of, messages_in, says_all
 from agent_journal.archive.sqlite.copies import SAID
 from agent_journal.archive.sqlite.counting import Counting, name_of
-from agent_journal.archive.sqlite.givers import Givers
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
+from agent_journal.archive.sqlite.prompts import Prompts
 from agent_journal.archive.store import Change
-from agent_journal.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 _KNOWN = (
     "SELECT key, detail, title, title_key, opening, reader, version, model, project, git_branch, started_at, "
-    "updated_at FROM conversations WHERE source = ? AND id = ?"
+    "updated_at, only_prompts FROM conversations WHERE source = ? AND id = ?"
 )
 _NEVER = (1 << 63) - 1
 
@@ -48,9 +47,10 @@ class _Known(NamedTuple):
     git_branch: str | None
     started_at: str | None
     updated_at: str | None
+    only_prompts: int
 
 
-class Conversations(Givers, Counting, Indexable):
+class Conversations(Prompts, Counting, Indexable):
     """The part of the store that brings in what was said."""
 
     def put(
@@ -68,28 +68,76 @@ class Conversations(Givers, Counting, Indexable):
         stand above what is there, whatever its time.
         """
         row = next(self._rows(_KNOWN, conversation.source, conversation.id), None)
-        if row is None:
+        known = None if row is None else _Known(*row)
+        if conversation.only_prompts:
+            return self._put_prompts(conversation, rows, known, source, blocks, is_past=is_past)
+        gone: list[int] = []
+        if known is None:
+            change = self._add(conversation, rows, source, blocks)
+        elif known.only_prompts:
+            gone = self._cleared(known.key)
+            change = self._add(conversation, rows, source, blocks, known.key)
+        else:
+            rows = self._with_bodies(rows, blocks)
+            change = self._merge(conversation, rows, known, source, is_past=is_past)
+        self._hold(source, change.conversation, unit_of(conversation), only_prompts=False)
+        if change.added:
+            gone += self._take_prompts(conversation, change.conversation, rows)
+        self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in gone])
+        return change._replace(removed=[*change.removed, *gone]) if gone else change
+
+    def _put_prompts(
+        self,
+        conversation: Conversation,
+        rows: list[Row],
+        known: _Known | None,
+        source: int,
+        blocks: Sequence[Block],
+        *,
+        is_past: bool,
+    ) -> Change:
+        """Bring in what a list of prompts tells, as far as nothing tells more."""
+        unit, there = unit_of(conversation), known.key if known else 0
+        if known is not None and self._is_told(there, source, unit):
+            self._hold(source, there, unit, only_prompts=True)
+            self._came(source, there, ())
+            return Change(there, 0, 0, [], [])
+        all_rows, tellers = rows, list[int]()
+        if conversation.made_id:
+            rows, blocks = self._with_bodies(rows, blocks), ()
+            rows, tellers = self._unanswered(conversation, rows, source, unit)
+        if known is not None and self._is_held(source, there, unit, rows):
+            return Change(there, 0, 0, [], [])
+        if conversation.made_id:
+            rows, new = self._newly_answered(conversation, rows, source, unit)
+            if all_rows and not rows:
+                return Change(next(iter((*tellers, *new)), there), 0, 0, [], [])
+            conversation = _narrowed(conversation, rows) if len(rows) < len(all_rows) else conversation
+        if known is None:
             change = self._add(conversation, rows, source, blocks)
         else:
             rows = self._with_bodies(rows, blocks)
-            change = self._merge(conversation, rows, _Known(*row), source, is_past=is_past)
-        unit = unit_of(conversation)
-        self._db.execute(
-            "INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", (source, change.conversation, unit)
-        )
+            change = self._merge(conversation, rows, known, source, is_past=is_past)
+        self._hold(source, change.conversation, unit, only_prompts=True)
         return change
 
     def _add(
-        self, conversation: Conversation, rows: list[Row], source: int, blocks: Sequence[Block]
+        self,
+        conversation: Conversation,
+        rows: list[Row],
+        source: int,
+        blocks: Sequence[Block],
+        free: int | None = None,
     ) -> Change:
-        key: int = self._value("SELECT coalesce(max(key), 0) + 1 FROM conversations")
+        """Bring in a conversation that is not there, under a key that is free, else under a new one."""
+        key: int = free or self._value("SELECT coalesce(max(key), 0) + 1 FROM conversations")
         title_key = self._new_key() if conversation.title else None
         columns = {
             "key": key,
             "source": conversation.source,
             "id": conversation.id,
             "title_key": title_key,
-            "opening": twins.opening_of((row.role, row.text, row.at) for row in rows),
+            "opening": _opening_of(conversation, rows),
             "messages": messages_in(rows),
             "events": len(rows) - messages_in(rows),
             **self._columns(conversation, rows),
@@ -121,6 +169,9 @@ class Conversations(Givers, Counting, Indexable):
             not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
         )
         whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
+        if conversation.only_prompts:
+            # What was pasted into a prompt may be gone by now; what was there of it stays.
+            whole, is_newer = replace(whole, only_prompts=True), False
         is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
         last = self.last_key() if is_filed_anew else 0
         removed = self._file_anew(key) if is_filed_anew else []
@@ -148,7 +199,7 @@ class Conversations(Givers, Counting, Indexable):
         )
         if is_titled_anew and title_key:
             entries.append(titled(title_key, key, whole))
-        if added and known.opening is None:
+        if added and known.opening is None and not conversation.only_prompts:
             late = self._twin_met_late(key, source, unit_of(conversation))
             if late:
                 self._fold(conversation, key, late)
@@ -174,7 +225,10 @@ class Conversations(Givers, Counting, Indexable):
         unit = unit_of(conversation)
         if not (wanted and unit):
             return wanted
-        elsewhere = "SELECT 1 FROM contents WHERE conversation = ? AND (source, unit) != (?, ?) LIMIT 1"
+        elsewhere = (
+            "SELECT 1 FROM contents WHERE conversation = ? AND (source, unit) != (?, ?) "
+            "AND NOT only_prompts LIMIT 1"
+        )
         return 0 if self._value(elsewhere, known.key, source, unit) is None else wanted
 
     def _new_entries(
@@ -254,6 +308,7 @@ class Conversations(Givers, Counting, Indexable):
             "parent_id": link.conversation_id if link else None,
             "relation": link.relation if link else None,
             "archived": conversation.archived,
+            "only_prompts": conversation.only_prompts,
             "reader": origin.reader if origin else None,
             "version": origin.version if origin else None,
             "revision": origin.revision if origin else None,
@@ -280,18 +335,6 @@ class Conversations(Givers, Counting, Indexable):
         columns["updated_ms"] = times.epoch_ms(columns["updated_at"])
         return columns
 
-    def _first_words(self, key: int) -> str | None:
-        """What a person said first in a conversation, whichever file brought it."""
-        sql = (
-            "SELECT key, text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
-            "AND NOT earlier ORDER BY position"
-        )
-        return tree.title_from(text for number, text in self._rows(sql, key) if not self._is_hidden(number))
-
-    def _is_hidden(self, key: int) -> bool:
-        entry = self._entry(key)
-        return isinstance(entry, Message) and entry.hidden
-
     def _update(
         self,
         key: int,
@@ -301,6 +344,8 @@ class Conversations(Givers, Counting, Indexable):
         known: _Known | None,
     ) -> None:
         columns = {"title_key": title_key, **self._sizes(key), **self._columns(whole, rows, known)}
+        if whole.only_prompts:
+            columns["opening"] = None
         changes = ", ".join(f"{name} = ?" for name in columns)
         self._db.execute(f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), key))
 
@@ -335,6 +380,19 @@ class Conversations(Givers, Counting, Indexable):
         if known is not None:
             self._hand_over(known[0], known[3], key, source)
         return Change(0, not removed, len(removed), [remembered(key, memory)], removed)
+
+
+def _opening_of(conversation: Conversation, rows: Sequence[Row]) -> bytes | None:
+    """What twins are known by; prompts without answers are no twins of anything."""
+    if conversation.only_prompts:
+        return None
+    return twins.opening_of((row.role, row.text, row.at) for row in rows)
+
+
+def _narrowed(conversation: Conversation, rows: Sequence[Row]) -> Conversation:
+    """A conversation of some of its rows, which are of their times."""
+    moments = [row.at for row in rows]
+    return replace(conversation, started_at=_earliest(*moments), updated_at=_latest(*moments))
 
 
 def unit_of(conversation: Conversation) -> str:

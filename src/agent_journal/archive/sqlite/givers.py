@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from agent_journal.archive.merge import Plan, Stored
     from agent_journal.archive.rows import Row
 
+# Of a conversation that is known itself, a list of prompts tells nothing: contents as `n`, of `c`.
+TELLS = "(n.only_prompts = 0 OR c.only_prompts)"
+
 
 class Anew:
     """What a source has given since it began to be read again."""
@@ -48,7 +51,10 @@ class Givers(Entries):
         anew = self._anew.get(source)
         if anew is None or conversation in anew.conversations:
             return False
-        others = "SELECT 1 FROM contents WHERE conversation = ? AND source != ? LIMIT 1"
+        others = (
+            "SELECT 1 FROM contents n JOIN conversations c ON c.key = n.conversation "
+            f"WHERE n.conversation = ? AND n.source != ? AND {TELLS} LIMIT 1"
+        )
         return self._value(others, conversation, source) is None
 
     def _rekey(self, conversation: int, new: Mapping[int, int]) -> None:

@@ -8,6 +8,7 @@ from agent_journal import times
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.sqlite.finds import Finds
+from agent_journal.archive.sqlite.givers import TELLS
 from agent_journal.archive.store import Counts, Listed
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.store import Filter
 
+# Missing is what no file tells any more.
+_MISSING = (
+    "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
+    "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
+    f"AND s.missing_since IS NULL AND {TELLS})"
+)
 _LISTED = (
     "SELECT c.key, c.id, c.source, coalesce(c.title, c.summary), c.project, c.started_at, "
     "c.updated_at, c.messages, "
@@ -22,10 +29,7 @@ _LISTED = (
     "(SELECT count(*) FROM conversations k WHERE k.source = c.source AND k.parent_id = c.id AND "
     "k.key != c.key), "
     "(SELECT o.source || ':' || o.id FROM conversations o WHERE o.key = c.twin_of), "
-    # Missing is what no file holds any more.
-    "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
-    "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
-    "AND s.missing_since IS NULL) FROM conversations c"
+    f"{_MISSING}, c.only_prompts FROM conversations c"
 )
 # Which of several alike goes first does not depend on the order in which they were imported.
 _NAME = "c.source, c.id"
@@ -157,17 +161,13 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
     if not wanted.with_children:
         where.append(_ITS_OWN)
     if wanted.only_missing:
-        where.append(
-            "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
-            "(SELECT 1 FROM contents n "
-            "JOIN sources s ON s.key = n.source WHERE n.conversation = c.key AND s.missing_since IS NULL)"
-        )
+        where.append(_MISSING)
     return where, values
 
 
 def _listed(row: tuple[Any, ...]) -> Listed:
     (key, id_, source, title, project, started_at, updated_at, messages, model, branch, parent, relation,
-     children, twin_of, missing) = row  # fmt: skip
+     children, twin_of, missing, only_prompts) = row  # fmt: skip
     return Listed(
         key=key,
         id=id_,
@@ -184,4 +184,5 @@ def _listed(row: tuple[Any, ...]) -> Listed:
         children=children,
         twin_of=twin_of,
         source_missing=bool(missing),
+        only_prompts=bool(only_prompts),
     )

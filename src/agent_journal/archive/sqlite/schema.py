@@ -307,6 +307,18 @@ MIGRATIONS = (
     UPDATE conversations SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
     UPDATE memories SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
     """,
+    # A list of prompts stands in for conversations of which nothing else is known. What it tells of others
+    # is in them already: of a prompt that has no conversation, by a hash that says in which one it is.
+    """
+    ALTER TABLE conversations ADD COLUMN only_prompts INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE contents ADD COLUMN only_prompts INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX conversations_within ON conversations (source, only_prompts, updated_ms, started_ms);
+    CREATE TABLE answered (
+      prompt BLOB PRIMARY KEY,
+      conversation INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX answered_in ON answered (conversation);
+    """,
 )
 VERSION = len(MIGRATIONS)
 

@@ -140,6 +140,7 @@ class OfConversation(Struct, frozen=True, forbid_unknown_fields=True):
     shell: str | None = None
     archived: bool | None = None
     tags: list[str] = []
+    only_prompts: bool = False
     shape: Literal["list", "tree"] = "tree"
     head_id: str | None = None
     link: Link | None = None

@@ -1,6 +1,7 @@
 """Claude Code: one JSONL file per session, one line per content block, title or state.
 
-A sub-agent's file is a conversation of its own, linked to the call that started it.
+A sub-agent's file is a conversation of its own, linked to the call that started it. The list of prompts
+(`history.jsonl`), which outlives the sessions, is read too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields
 from agent_journal.readers import ReaderInfo, Retention
 from agent_journal.readers.claude_code.names import TOOL_KINDS
-from agent_journal.readers.claude_code.signs import WEB, version_of
+from agent_journal.readers.claude_code.signs import PROMPTS, WEB, version_of
 from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="claude-code",
     title="Claude Code",
-    versions=("2", "1", WEB),
+    versions=("2", "1", WEB, PROMPTS),
     revision=2,
     names={"unified": "claude_code", "pam": "claude", "record": "claude-code"},
     config_key="claude_code",
     env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR"),
-    homes=(
-        "~/.claude/projects/**/*.jsonl",
-        "~/.config/claude/projects/**/*.jsonl",
-        "%CLAUDE_CONFIG_DIR%/projects/**/*.jsonl",
+    homes=tuple(
+        f"{home}/{place}"
+        for place in ("projects/**/*.jsonl", "history.jsonl")
+        for home in ("~/.claude", "~/.config/claude", "%CLAUDE_CONFIG_DIR%")
     ),
-    companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*"),
+    companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*", "*/paste-cache/*.txt"),
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
     record=RecordForm(body="message"),
@@ -51,20 +52,24 @@ INFO = ReaderInfo(
     undercounts="answers that were broken off have only the first tokens of their output",
     evidence=(
         "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "
-        "verified November 2026"
+        "verified November 2026. The list of prompts is known from how open programs read it"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim session files by the envelope of their lines: versions 2 and 1 of the app, or a web session."""
+    """Claim session files by the envelope of their lines (versions 2 and 1, web), and lists of prompts."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the one conversation that a file holds."""
-    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415 (imported when something is read)
+    """Yield the one conversation that a file holds; of a list of prompts, one for each session."""
+    from agent_journal.readers.claude_code import prompts  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415
 
+    if version == PROMPTS:
+        yield from prompts.conversations(source, note, INFO.name)
+        return
     session = Session(source, note)
     extra: dict[str, Any] = {}
     if version == WEB:

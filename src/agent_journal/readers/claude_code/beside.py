@@ -81,7 +81,7 @@ class Beside:
             if file.name.endswith(".json"):
                 value = jsonstream.load(file, note)
                 return None if value is jsonstream.BAD else value
-            return _text(file, note)
+            return text_of(file, note)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
             return None
@@ -153,7 +153,7 @@ def _call_in(record: Any, agent: str) -> str | None:
     return None
 
 
-def _text(file: Source, note: Notes) -> str | None:
+def text_of(file: Source, note: Notes) -> str | None:
     """A file's text to the letter; it is no JSON, so nothing in it is a comment."""
     data = bytearray()
     with file.open() as stream:

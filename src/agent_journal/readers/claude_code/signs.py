@@ -1,4 +1,4 @@
-"""How a session file is told from other tools' logs: by the envelope of its lines."""
+"""How sessions and the list of prompts are told from other tools' logs: by the envelope of their lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent_journal.ids import is_uuid
 if TYPE_CHECKING:
     from agent_journal.peek import Peek
 
-WEB = "web"
+WEB, PROMPTS = "web", "prompts"
 
 # Lines without a message, and the fields that tell them. A file may begin with dozens of them.
 _METADATA: dict[str, tuple[str, ...]] = {
@@ -43,11 +43,20 @@ def version_of(peek: Peek) -> str | None:
             isinstance(line, dict) and _is_message(line) for line in lines
         )
         return WEB if is_ours else None
+    if "display" in peek.keys:
+        return PROMPTS if any(map(_is_prompt, records)) else None
     if any(_is_of_a_relative(record) for record in records):
         return None
     if not any(_is_enveloped(r) or _is_message(r) or _is_metadata(r) for r in records):
         return None
     return "1" if any(_is_old(record) for record in records) else "2"
+
+
+def _is_prompt(record: dict[str, Any]) -> bool:
+    """A line of the list of prompts: it has no type, and its time is a number."""
+    if not isinstance(record.get("display"), str) or not isinstance(record.get("timestamp"), int):
+        return False
+    return "type" not in record and ("pastedContents" in record or "project" in record)
 
 
 def _is_of_a_relative(record: dict[str, Any]) -> bool:

@@ -87,6 +87,7 @@ class ConversationLeft(
     head_id: str | UnsetType = UNSET
     link: Link | UnsetType = UNSET
     made_id: bool | UnsetType = UNSET
+    only_prompts: bool | UnsetType = UNSET
     feedback: list[Feedback] | UnsetType = UNSET
 
 

@@ -80,6 +80,7 @@ def _amounts(conversation: Conversation) -> list[Markup]:
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     told = [", ".join(telling.models(conversation)), count(len(messages), "message")]
     told += [count(calls, "tool call")] if calls else []
+    told += [f"answers {answers}"] if (answers := telling.answers(conversation)) else []
     took = telling.took_ms(*telling.span(conversation))
     told += [f"lasted {duration(took)}"] if took else []
     return [element("li", "", each) for each in told if each]

@@ -99,6 +99,7 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Model": ", ".join(map(inline, facts.models)),
         "Time": f"{moments} (UTC)" if moments else "",
         "Messages": f"{facts.messages:,}",
+        "Answers": telling.answers(conversation),
         "Tokens": facts.tokens,
         "Parent": _parent(conversation, page),
         "Came out of it": _children(page),

@@ -124,6 +124,7 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Model": ", ".join(facts.models),
         "Time": f"{moments} (UTC)" if moments else "",
         "Messages": f"{facts.messages:,}",
+        "Answers": telling.answers(conversation),
         "Tokens": facts.tokens,
         "Parent": f"{telling.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
         "Children": ", ".join(f"{kin.relation} {kin.id}" for kin, _ in page.children()),

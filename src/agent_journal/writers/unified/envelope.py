@@ -98,6 +98,7 @@ def _untold(conversation: Conversation, made: dict[str, Any], left: dict[str, An
         "archived": True if "status" in made else None,
         "shape": "tree" if any(said["parent_message_id"] for said in made["messages"]) else "list",
         "made_id": False,
+        "only_prompts": False,
     }
     own = {name: value for name in told if (value := getattr(conversation, name)) != told[name]}
     summarized = [each.at for each in conversation.summaries]
