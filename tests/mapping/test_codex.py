@@ -643,7 +643,9 @@ def test_of_a_rollout_and_its_compressed_twin_the_plain_one_is_read(tmp_path: Pa
     "record",
     [
         {"ts": AT, "dir": "meta", "kind": "session_start", "cwd": "/", "model": "gpt-oss:20b"},
-        {"session_id": SESSION, "ts": 1767323045, "text": "a prompt in history.jsonl"},
+        {"session_id": SESSION, "ts": 1767323045, "text": "a prompt", "role": "user"},
+        {"session_id": SESSION, "ts": 1767323045.5, "text": "a prompt"},
+        {"ts": 1767323045, "text": "a prompt"},
         {"timestamp": AT, "type": "world", "payload": {}},
         {"type": "session", "id": SESSION, "timestamp": AT, "instructions": ""},
     ],

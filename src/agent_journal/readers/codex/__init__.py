@@ -1,7 +1,8 @@
 """Codex (CLI, IDE extension, desktop app): one rollout file per session, one line per item or event.
 
 Two tracks repeat each other: what went to and from the model becomes messages, what the app told its
-user interface becomes events. What only the second one says becomes a message too.
+user interface becomes events. What only the second one says becomes a message too. The list of prompts
+(`history.jsonl`), which outlives the rollouts, is read too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from agent_journal.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.codex.names import TOOL_KINDS
-from agent_journal.readers.codex.signs import DOCUMENT, version_of
+from agent_journal.readers.codex.signs import DOCUMENT, PROMPTS, version_of
 from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="codex",
     title="Codex",
-    versions=("envelope", "bare", DOCUMENT),
+    versions=("envelope", "bare", DOCUMENT, PROMPTS),
     revision=5,
     names={"record": "codex"},
     config_key="codex",
@@ -44,6 +45,7 @@ INFO = ReaderInfo(
             "archived_sessions/rollout-*.jsonl",
             "archived_sessions/rollout-*.jsonl.zst",
             "sessions/rollout-*.json",
+            "history.jsonl",
         )
     ),
     companions=("*/session_index.jsonl",),
@@ -58,14 +60,18 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim rollouts: lines with an envelope, the bare lines and the documents of 2025."""
+    """Claim rollouts (lines with an envelope, bare lines and documents of 2025), and lists of prompts."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the one conversation that a rollout is."""
-    from agent_journal.readers.codex.rollout import Rollout  # noqa: PLC0415 (imported when something is read)
+    """Yield the one conversation that a rollout is; of a list of prompts, one for each session."""
+    from agent_journal.readers.codex import prompts  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.codex.rollout import Rollout  # noqa: PLC0415
 
+    if version == PROMPTS:
+        yield from prompts.conversations(source, note, INFO.name)
+        return
     if source.path.endswith(".zst") and source.companion(source.name) is not None:
         note(Kind.IGNORED_FILE, "", "the same rollout lies beside it as it was before it was compressed")
         return

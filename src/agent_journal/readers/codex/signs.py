@@ -1,4 +1,4 @@
-"""How a rollout is told from other tools' logs: by the envelope of its lines, or by how it begins."""
+"""How rollouts and the list of prompts are told from other tools' logs: by the envelope of their lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_journal.peek import Peek
 
-DOCUMENT = "document"
+DOCUMENT, PROMPTS = "document", "prompts"
+# In September 2025 the list of prompts called a session a conversation.
+SESSION_IDS = ("session_id", "conversation_id")
 
 _ENVELOPED = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 
@@ -21,6 +23,8 @@ def version_of(peek: Peek) -> str | None:
         return "envelope"
     if "instructions" in keys or "record_type" in keys:
         return "bare" if any(_is_bare(record) for record in records) else None
+    if "ts" in keys:
+        return PROMPTS if any(map(_is_prompt, records)) else None
     return DOCUMENT if "session" in keys and _is_document(records[0]) else None
 
 
@@ -34,6 +38,13 @@ def _is_bare(record: dict[str, Any]) -> bool:
         return False
     is_mark = record.get("record_type") == "state"
     return is_mark or all(name in record for name in ("id", "timestamp", "instructions"))
+
+
+def _is_prompt(record: dict[str, Any]) -> bool:
+    """A line of the list of prompts: three fields, and the time is a number of seconds."""
+    if not isinstance(record.get("text"), str) or record.get("ts").__class__ is not int:
+        return False
+    return record.keys() - {"text", "ts"} in ({name} for name in SESSION_IDS)
 
 
 def _is_document(record: dict[str, Any]) -> bool:

@@ -1,0 +1,36 @@
+"""`history.jsonl`: what the person typed in all sessions. It is left when their rollouts are deleted.
+
+Where it has a largest size, the app takes away its oldest lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_journal import jsonstream
+from agent_journal.fields import Fields
+from agent_journal.model import Text
+from agent_journal.notes import Kind
+from agent_journal.readers._prompts import PromptList
+from agent_journal.readers.codex.signs import SESSION_IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Conversation
+    from agent_journal.notes import Notes
+    from agent_journal.source import Source
+
+
+def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+    """One conversation for each session: the prompts, without the answers."""
+    asked = PromptList(name)
+    for number, raw in jsonstream.lines(source, note):
+        if raw.__class__ is not dict:
+            note(Kind.WRONG_TYPE, number, f"a prompt is {type(raw).__name__}")
+            continue
+        fields = Fields(raw, note, number)
+        named = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
+        session, at, text = fields.text(named), fields.moment("ts"), fields.text("text")
+        asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
+    yield from asked.conversations(note)
