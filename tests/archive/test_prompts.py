@@ -18,7 +18,7 @@ from agent_journal.archive.store import Filter, Listed
 from agent_journal.config import defaults
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation
-from tests.archive.journals import ALL, NOW, everything, imported, read_again, texts
+from tests.archive.journals import ALL, NOW, everything, imported, minute, read_again, texts
 from tests.archive.journals import journal as opened
 
 LOST, KEPT = "11111111-2222-4333-8444-000000000001", "11111111-2222-4333-8444-000000000002"
@@ -268,6 +268,34 @@ def test_a_pasted_text_is_kept_when_the_tool_deletes_it(home: Home) -> None:
 
     assert [LOST] == home.hits("samovar")
     assert "What is a samovar?" in home.words()[0]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_list_of_another_tool(tmp_path: Path, *, is_first: bool) -> None:
+    head = {"sessionId": KEPT, "projectHash": "0", "startTime": minute(0), "lastUpdated": minute(2)}
+    answers = [
+        {"id": "u", "type": "user", "timestamp": minute(1), "content": "Name a teapot"},
+        {"id": "g", "type": "gemini", "timestamp": minute(2), "content": "Brown Betty"},
+    ]
+    session, log = tmp_path / "tea" / "chats" / "session-a.json", tmp_path / "tea" / "logs.json"
+    session.parent.mkdir(parents=True)
+    session.write_text(json.dumps({**head, "messages": answers}))
+    asked = ((KEPT, "Name a teapot", 1), (KEPT, "/stats", 2), (LOST, "Which kettle whistles?", 3))
+    log.write_text(
+        json.dumps(
+            [
+                {"sessionId": id_, "messageId": n, "type": "user", "message": text, "timestamp": minute(n)}
+                for id_, text, n in asked
+            ]
+        )
+    )
+    (tmp_path / "tea" / ".project_root").write_text("/home/ana/tea")
+    with opened(tmp_path / "journal") as kept:
+        imported(kept, *((log, session) if is_first else (session, log)))
+        lost, told = everything(kept.store)
+        assert [] == list(kept.store.problems())
+    assert ["Name a teapot", "Brown Betty"] == texts(told)
+    assert (["Which kettle whistles?"], "/home/ana/tea", True) == (texts(lost), lost.cwd, lost.only_prompts)
 
 
 def test_it_is_exported_as_what_it_is(home: Home) -> None:

@@ -45,16 +45,28 @@ def folder(source: Source, head: dict[str, Any], note: Notes) -> str | None:
     """The project's folder, if a file nearby or a known folder's hash tells it."""
     hashed = head.get("projectHash")
     found = spot(source)
-    if found is not None:
-        up = [".."] * found.height
-        if told := _root(source.companion(*up, _ROOT), note):
-            return told
-        projects = _projects(source.companion(*up, "..", "..", _PROJECTS), note)
-        for path, slug in projects.items():
-            if slug == found.project or _is_hash(path, hashed):
-                return path
+    if found is not None and (told := _told_nearby(source, found, hashed, note)):
+        return told
     directories = head.get("directories")
     return _hashed_among(directories, hashed) if isinstance(directories, list) else None
+
+
+def folder_of_list(source: Source, note: Notes) -> str | None:
+    """The same for a file that lies in the project's own folder, which is called by a name or by the hash."""
+    steps = source.label.replace("\\", "/").split("/")
+    called = steps[-2] if len(steps) > 1 else ""
+    return _told_nearby(source, Spot(called, 0, None), called, note)
+
+
+def _told_nearby(source: Source, found: Spot, hashed: Any, note: Notes) -> str | None:
+    up = [".."] * found.height
+    if told := _root(source.companion(*up, _ROOT), note):
+        return told
+    projects = _projects(source.companion(*up, "..", "..", _PROJECTS), note)
+    for path, slug in projects.items():
+        if slug == found.project or _is_hash(path, hashed):
+            return path
+    return None
 
 
 def _hashed_among(paths: Iterable[Any], hashed: Any) -> str | None:
