@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -94,6 +96,46 @@ def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: 
 
     assert not running.is_alive()
     assert before == threading.active_count()
+
+
+def test_what_lies_beside_a_file_that_is_watched_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tools write logs, locks and settings where they keep their list of prompts."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude").mkdir()
+    config = load(tmp_path / "journal", {"HOME": str(tmp_path)})
+    told: list[str] = []
+    looks: list[float] = []
+    watcher = Watcher(config, [claude_code.INFO], lambda result: told.append(result.file), lambda _: None)
+    look_at_all = watcher._look_at_all
+
+    def look() -> None:
+        looks.append(time.monotonic())
+        look_at_all()
+
+    monkeypatch.setattr(watcher, "_look_at_all", look)
+    running = threading.Thread(target=watcher.run)
+    running.start()
+    _until(lambda: len(looks) == 2)  # at the beginning, and once more when the system has begun to watch
+
+    for name in ("stats-cache.json", "history.jsonl.lock", "history.jsonl"):
+        line = {"display": "Tea?", "pastedContents": {}, "timestamp": 1763020800123, "project": "/tea"}
+        (tmp_path / ".claude" / name).write_text(json.dumps(line) + "\n")
+        time.sleep(0.5)
+    _until(lambda: bool(told))
+    watcher.stop()
+    running.join(20)
+
+    assert [str(tmp_path / ".claude" / "history.jsonl")] == told
+    assert 3 == len(looks), "a file that was not known is looked for once"
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert is_so()
 
 
 def test_who_watches_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,19 +223,21 @@ class Watcher:
         self._watching = threading.Event()
         for folders, is_deep in ((roots.deep, True), (roots.flat, False)):
             if folders:
-                arguments = (folders, is_deep, self._watching)
+                arguments = (roots, is_deep, self._watching)
                 thread = threading.Thread(target=self._listen, args=arguments, daemon=True)
                 thread.start()
                 self._listening.append(thread)
 
-    def _listen(self, folders: list[str], is_deep: bool, stop: threading.Event) -> None:  # noqa: FBT001
+    def _listen(self, roots: Roots, is_deep: bool, stop: threading.Event) -> None:  # noqa: FBT001
         from watchfiles import watch  # noqa: PLC0415 (only for watching)
 
         own = str(self._config.home) + os.sep
         try:
             for changes in watch(
-                *folders,
-                watch_filter=lambda _, path: not path.startswith(own),
+                *(roots.deep if is_deep else roots.flat),
+                watch_filter=lambda _, path: (
+                    not path.startswith(own) and (is_deep or roots.may_be_wanted(path))
+                ),
                 debounce=100,
                 step=20,
                 stop_event=stop,

@@ -84,6 +84,16 @@ class Roots(NamedTuple):
 
     deep: list[str]
     flat: list[str]
+    names: list[str]
+    """Of what is looked for in those by themselves; programs write much else beside it."""
+
+    def may_be_wanted(self, path: str) -> bool:
+        """Whether a path in a folder by itself is looked for, or is what a database has beside it.
+
+        A system may tell of the folder by another name, if there are links on the way to it.
+        """
+        last = os.path.basename(path)
+        return any(last == name or last.startswith(f"{name}-") for name in self.names)
 
 
 def roots(
@@ -98,15 +108,21 @@ def roots(
     folders = _Folders(config, environ, here, projects, Notes())
     deep: set[str] = set()
     flat: set[str] = set()
+    names: set[str] = set()
     for info in infos:
         for home in homes_of(config, info):
             for pattern in folders.placed(home):
                 folder = _fixed(pattern)
-                if os.path.isdir(folder):
-                    (flat if pattern.is_literal and not pattern.is_folder else deep).add(folder)
+                if not os.path.isdir(folder):
+                    continue
+                if pattern.is_literal and not pattern.is_folder:
+                    flat.add(folder)
+                    names.add(os.path.basename(pattern.path))
+                else:
+                    deep.add(folder)
     deep = {folder for folder in deep if not any(_is_below(folder, other) for other in deep)}
     below = {folder for folder in flat if folder in deep or any(_is_below(folder, other) for other in deep)}
-    return Roots(sorted(deep), sorted(flat - below))
+    return Roots(sorted(deep), sorted(flat - below), sorted(names))
 
 
 def _fixed(pattern: Pattern) -> str:
