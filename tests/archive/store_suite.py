@@ -423,6 +423,22 @@ class StoreSuite:
         )
         assert ["/session"] == [store.source_by_key(each).path for each, _ in store.units_of(listed.key)]
 
+    @pytest.mark.parametrize("order", ["list first", "list last"])
+    def test_a_conversation_in_which_nothing_is_said_tells_less_than_prompts(
+        self, store: Store, order: str
+    ) -> None:
+        silent = talk("a", Event(id="e1", name="titled", at=minute(0)), title="A title")
+        both = [(asked("a", prompt("p1", 1)), "/list"), (silent, "/session")]
+        for each in both if order == "list first" else reversed(both):
+            put(store, *each)
+        (listed,) = store.conversations(ALL)
+        assert (True, "A title", 1) == (listed.only_prompts, listed.title, listed.messages)
+        assert {"e1", "p1"} == {entry.id for entry in store.conversation(listed.key).timeline}
+
+        put(store, whole("a", 1), "/session")
+        put(store, asked("a", prompt("p1", 1), prompt("p2", 2)), "/list")
+        assert whole("a", 1) == store.conversation(the(store, "a").key)
+
     def test_a_list_that_is_there_does_not_hide_that_a_session_is_gone(self, store: Store) -> None:
         put(store, asked("a", prompt("p1", 1)), "/list")
         put(store, whole("a", 1), "/session")

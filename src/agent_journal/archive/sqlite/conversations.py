@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _KNOWN = (
     "SELECT key, detail, title, title_key, opening, reader, version, model, project, git_branch, started_at, "
-    "updated_at, only_prompts FROM conversations WHERE source = ? AND id = ?"
+    "updated_at, only_prompts, messages FROM conversations WHERE source = ? AND id = ?"
 )
 _NEVER = (1 << 63) - 1
 
@@ -48,6 +48,12 @@ class _Known(NamedTuple):
     started_at: str | None
     updated_at: str | None
     only_prompts: int
+    messages: int
+
+    @property
+    def tells(self) -> bool:
+        """Whether something is known that was said beyond prompts."""
+        return bool(self.messages and not self.only_prompts)
 
 
 class Conversations(Prompts, Counting, Indexable):
@@ -74,7 +80,7 @@ class Conversations(Prompts, Counting, Indexable):
         gone: list[int] = []
         if known is None:
             change = self._add(conversation, rows, source, blocks)
-        elif known.only_prompts:
+        elif known.only_prompts and messages_in(rows):
             gone = self._cleared(known.key)
             change = self._add(conversation, rows, source, blocks, known.key)
         else:
@@ -98,7 +104,7 @@ class Conversations(Prompts, Counting, Indexable):
     ) -> Change:
         """Bring in what a list of prompts tells, as far as nothing tells more."""
         unit, there = unit_of(conversation), known.key if known else 0
-        if known is not None and self._is_told(there, source, unit):
+        if known is not None and known.tells and self._is_told(there, source, unit):
             self._hold(source, there, unit, only_prompts=True)
             self._came(source, there, ())
             return Change(there, 0, 0, [], [])
@@ -169,7 +175,7 @@ class Conversations(Prompts, Counting, Indexable):
             not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
         )
         whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
-        if conversation.only_prompts:
+        if conversation.only_prompts or known.only_prompts:
             # What was pasted into a prompt may be gone by now; what was there of it stays.
             whole, is_newer = replace(whole, only_prompts=True), False
         is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
@@ -199,7 +205,7 @@ class Conversations(Prompts, Counting, Indexable):
         )
         if is_titled_anew and title_key:
             entries.append(titled(title_key, key, whole))
-        if added and known.opening is None and not conversation.only_prompts:
+        if added and known.opening is None and not whole.only_prompts:
             late = self._twin_met_late(key, source, unit_of(conversation))
             if late:
                 self._fold(conversation, key, late)
