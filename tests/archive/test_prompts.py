@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,20 @@ def test_a_second_process_makes_no_difference(home: Home, tmp_path: Path, *, is_
         assert together == everything(kept.store)
         assert 3 == len(together)
     home.sync()
+
+
+def test_a_zip_that_holds_both(home: Home, tmp_path: Path) -> None:
+    home.write_session()
+    home.ask(prompt("Name a teapot", None, 61))
+    home.sync()
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", home.list.parent)
+    with opened(tmp_path / "other") as kept:
+        for _ in range(2):
+            imported(kept, packed)
+            assert home.words() == [texts(each) for each in everything(kept.store)]
+        read_again(kept)
+        assert home.words() == [texts(each) for each in everything(kept.store)]
+        assert [] == [str(each) for each in problems(kept, deep=True)]
 
 
 def test_a_prompt_of_no_session_is_told_once(home: Home) -> None:
