@@ -26,6 +26,7 @@ _WITHIN = (
     "SELECT key, id FROM conversations WHERE source = ? AND only_prompts = ? "
     "AND updated_ms >= ? AND started_ms <= ?"
 )
+_ANY_PROMPTS = "SELECT 1 FROM conversations WHERE source = ? AND only_prompts = 1 LIMIT 1"
 _ASKED = (
     "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND role = 'user' AND earlier = 0 "
     "AND text IS NOT NULL"
@@ -119,6 +120,8 @@ class Prompts(Givers):
 
     def _take_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
         """Take away prompts of no session that a conversation tells; keys the index must lose."""
+        if self._value(_ANY_PROMPTS, conversation.source) is None:
+            return []
         told = twins.said_in(
             (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
         )
