@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.sqlite.connection import created
-from agent_journal.archive.sqlite.schema import MIGRATIONS
+from agent_journal.archive.sqlite.schema import MIGRATIONS, usage_name
 from agent_journal.model import Message
 
-_HASH_BYTES = 16  # before version 5; what is cut off of them is not known any more
+# Before that version hashes had so many bytes; what was cut off of them is not known any more.
+_SHORT_HASHES, _HASH_BYTES = 5, 16
 
 
 def as_of_version(new: SqliteStore, path: Path, version: int) -> None:
     """A database with the tables of an older version, and what fits into them."""
     created(path)
     old = apsw.Connection(str(path))
+    old.create_scalar_function("usage_name", cast("Any", usage_name), 2, deterministic=True)
     with old:
         for statements in MIGRATIONS[:version]:
             old.execute(statements)
@@ -26,19 +28,19 @@ def as_of_version(new: SqliteStore, path: Path, version: int) -> None:
     for (table,) in list(old.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")):
         columns = [row[1] for row in old.execute(f"PRAGMA table_info({table})")]
         rows = dict.fromkeys(
-            tuple(row[column] for column in columns) for row in _older_rows(new, table, columns)
+            tuple(row[column] for column in columns) for row in _older_rows(new, table, columns, version)
         )
         named, places = ", ".join(columns), ", ".join("?" * len(columns))
         old.executemany(f"INSERT INTO {table} ({named}) VALUES ({places})", rows)  # noqa: S608 (our names)
     old.close()
 
 
-def _older_rows(new: SqliteStore, table: str, columns: list[str]) -> list[dict[str, Any]]:
+def _older_rows(new: SqliteStore, table: str, columns: list[str], version: int) -> list[dict[str, Any]]:
     """Rows of a table with what older ones had."""
     names = [row[1] for row in new._rows(f"PRAGMA table_info({table})")]
     rows = [dict(zip(names, row, strict=True)) for row in new._rows(f"SELECT * FROM {table}")]  # noqa: S608
     for row in rows:
-        if "hash" in columns and table != "blobs":
+        if version < _SHORT_HASHES and "hash" in columns and table != "blobs":
             row["hash"] = row["hash"].ljust(_HASH_BYTES, b"\0")
         if table == "usage" and "key" in columns:
             row.update(_named(new, row["conversation"], row["message"]))

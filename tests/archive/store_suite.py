@@ -496,10 +496,11 @@ class StoreSuite:
         put(store, whole("a", 1), "/session")
         put(store, asked("made", said("p1", "words of a1", minute(1, 6)), made_id=True), "/list")
         put(store, asked("own", said("p2", "words of a1", minute(1))), "/list")
+        put(store, asked("short", said("p4", "word", minute(1)), made_id=True), "/list")
         elsewhere = asked("made", said("p3", "words of a1", minute(1)), made_id=True)
         put(store, replace(elsewhere, source="other-tool"), "/others")
 
-        assert 4 == len(list(store.conversations(ALL)))
+        assert 5 == len(list(store.conversations(ALL)))
 
     def test_prompts_of_what_is_forgotten_do_not_come_back(self, store: Store) -> None:
         put(store, whole("a", 1), "/session")

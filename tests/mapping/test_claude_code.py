@@ -581,13 +581,8 @@ def test_files_beside_a_session_are_no_units(path: str) -> None:
 # What is not a session of this app.
 
 RELATED: dict[str, dict[str, Any]] = {
-    "prompt-history": {
-        "display": "hi",
-        "pastedContents": {},
-        "timestamp": 1,
-        "project": "/x",
-        "sessionId": SESSION,
-    },
+    "prompt-without-a-place": {"display": "hi", "timestamp": 1, "sessionId": SESSION},
+    "typed-prompt": {"type": "prompt", "display": "hi", "timestamp": 1, "project": "/x"},
     "gemini-parts": line(PROMPT, message={"role": "user", "parts": [{"text": "hi"}]}),
     "prefixed-session": line(PROMPT, sessionId=f"session-{SESSION}"),
     "typed-message": {

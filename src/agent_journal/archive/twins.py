@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WINDOW_MS = 5_000
 # Words that only begin alike are no evidence: a conversation of one message is never a twin.
 _LEAST = 2
+_TELLING = 5  # characters of a prompt that are not in other words by chance
 
 
 class Said(NamedTuple):
@@ -72,9 +73,10 @@ def matches(ours: Sequence[Said], theirs: Sequence[Said]) -> dict[int, int]:
 
 
 def told_in(asked: Sequence[Said], told: Iterable[Said]) -> list[int]:
-    """Keys of prompts whose words stand in something that was said at that time; both have times.
+    """Keys of prompts that were said at that time; both have times.
 
-    A program may put its own words around a prompt, as it does around commands.
+    A program may put its own words around a prompt, as it does around commands; a word or two may stand in
+    anything.
     """
     there = sorted((each for each in told if each.at_ms is not None), key=_at_ms)
     moments = [_at_ms(each) for each in there]
@@ -83,7 +85,8 @@ def told_in(asked: Sequence[Said], told: Iterable[Said]) -> list[int]:
         at_ms, words = _at_ms(prompt), prompt.text.strip()
         place = bisect_left(moments, at_ms - WINDOW_MS)
         while words and place < len(there) and moments[place] <= at_ms + WINDOW_MS:
-            if words in there[place].text:
+            text = there[place].text
+            if words == text.strip() or (len(words) >= _TELLING and words in text):
                 found.append(prompt.key)
                 break
             place += 1
