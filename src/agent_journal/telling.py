@@ -150,7 +150,7 @@ def _bytes_in(text: str) -> int:
 def media(part: Media) -> str:
     """What is known of an image or file."""
     amount = part.size if part.size is not None else len(part.data) * 3 // 4 if part.data else None
-    words = [f"{part.kind} {part.name or part.ref or ''}".rstrip(), part.mime or ""]
+    words = [" ".join(filter(None, (part.kind, part.name or part.ref))), part.mime or ""]
     if amount is not None and amount >= 0:
         words.append(size(amount))
     if held := tree.held_text(part):
