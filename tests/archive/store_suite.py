@@ -459,8 +459,10 @@ class StoreSuite:
         assert ([], [], 0) == (change.indexed, change.removed, change.added)
         assert before == store.conversation(change.conversation)
 
+        put(store, asked("a", prompt("p1", 1), title="Named since"), "/list")
+        assert "Named since" == the(store, "a").title
         change = put(store, asked("a", prompt("p1", 1), prompt("p2", 2), sha256="3"), "/list")
-        assert 1 == change.added
+        assert (1, "Named since") == (change.added, the(store, "a").title)
         assert minute(2) == the(store, "a").updated_at
         put(store, asked("a", prompt("p2", 2), prompt("p3", 3), sha256="4"), "/list")
         words = texts(store.conversation(change.conversation))

@@ -112,7 +112,8 @@ class Conversations(Prompts, Counting, Indexable):
         if conversation.made_id:
             rows, blocks = self._with_bodies(rows, blocks), ()
             rows, tellers = self._unanswered(conversation, rows, source, unit)
-        if known is not None and self._is_held(source, there, unit, rows):
+        is_called_so = known is not None and conversation.title in {None, known.title}
+        if is_called_so and self._is_held(source, there, unit, rows):
             return Change(there, 0, 0, [], [])
         if conversation.made_id:
             rows, new = self._newly_answered(conversation, rows, source, unit)

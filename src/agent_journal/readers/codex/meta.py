@@ -114,6 +114,23 @@ def indexed(source: Source, session: str, note: Notes) -> list[dict[str, Any]]:
     return []
 
 
+def all_entries(source: Source, note: Notes) -> dict[str, list[dict[str, Any]]]:
+    """By session, what the index of names says that lies beside a list of all sessions."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    index = source.companion(_INDEX)
+    if index is None:
+        return found
+    about = note.about(index.label)
+    try:
+        for _, entry in jsonstream.lines(index, about):
+            session = entry.get("id") if isinstance(entry, dict) else None
+            if isinstance(session, str):
+                found.setdefault(session, []).append(entry)
+    except UnreadableSource as error:
+        about(Kind.UNREADABLE_FILE, "", error.reason)
+    return found
+
+
 def title(entries: list[dict[str, Any]]) -> str | None:
     """The name that the person gave a session last."""
     names = [name for entry in entries if (name := _text(entry.get("thread_name")))]

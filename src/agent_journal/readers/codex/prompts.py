@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent_journal import jsonstream
 from agent_journal.fields import Fields
 from agent_journal.model import Text
 from agent_journal.notes import Kind
 from agent_journal.readers._prompts import PromptList
+from agent_journal.readers.codex import meta
 from agent_journal.readers.codex.signs import SESSION_IDS
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.source import Source
+
+_INDEX = "session_index"
 
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
@@ -33,4 +38,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
         named = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
         session, at, text = fields.text(named), fields.moment("ts"), fields.text("text")
         asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
-    yield from asked.conversations(note)
+    names = meta.all_entries(source, note)
+    for each in asked.conversations(note):
+        entries = names.get(each.id)
+        yield replace(each, title=meta.title(entries), extra={_INDEX: entries}) if entries else each
