@@ -21,6 +21,8 @@ _LOCALE = (
     r"(?: ?([AaPp])[Mm])?(?: ?([+-]\d\d:[0-5]\d))?"
 )
 
+_DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (neither has a zone of its own)
+
 is_moment = _RFC3339.fullmatch
 """Whether a text is a moment as it stands: what it gives is true or not."""
 
@@ -169,14 +171,17 @@ def from_locale(text: str, *, day_first: bool = False) -> str | None:
 
     from dateutil import parser  # noqa: PLC0415 (slow to import, rarely needed)
 
+    # For `dateutil` a sign behind GMT says how to get there, as in POSIX; people and browsers mean the zone.
+    plain = re.sub(r"\b(?:GMT|UTC) ?(?=[+-]\d)", "", plain)
     try:
         with warnings.catch_warnings():
             # A zone that is not known would be taken for UTC, with a warning; that would be a guess.
             warnings.simplefilter("error", parser.UnknownTimezoneWarning)
-            at = parser.parse(plain, dayfirst=day_first, default=datetime(1, 1, 1))  # noqa: DTZ001
+            # What the text does not say is taken from the default: of two, the day must be the same.
+            at, again = (parser.parse(plain, dayfirst=day_first, default=each) for each in _DEFAULTS)
     except (ValueError, OverflowError, parser.UnknownTimezoneWarning):
         return None
-    return _as_utc(at) if at.year > 1 else None
+    return _as_utc(at) if at.date() == again.date() else None
 
 
 def _from_numbers(written: re.Match[str], *, day_first: bool) -> str | None:

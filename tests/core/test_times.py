@@ -73,6 +73,13 @@ def test_moment(value: Any, expected: str | None) -> None:
         ("no date", False, None),
         ("Feb 17, 2026, 2:36:11 PM XYZT", False, None),
         ("2:36 PM", False, None),
+        # As browsers print a moment: so much ahead of Greenwich, not so much to be added to reach it.
+        ("Tue Feb 17 2026 14:36:11 GMT+0100 (CET)", False, "2026-02-17T13:36:11Z"),
+        ("2/17/2026 14:36:11 UTC-05:00", False, "2026-02-17T19:36:11Z"),
+        ("2/17/2026 14:36:11 GMT", False, "2026-02-17T14:36:11Z"),
+        # A month or a year is no moment.
+        ("2/2026", False, None),
+        ("2026", False, None),
     ],
 )
 def test_dates_as_people_write_them(text: str, day_first: bool, expected: str | None) -> None:

@@ -35,7 +35,7 @@ INFO = ReaderInfo(
     name="ms-copilot",
     title="Microsoft Copilot",
     versions=("activity-history", "chat-activity", "windows-prompts"),
-    revision=1,
+    revision=2,
     names={"pam": "copilot", "record": "ms-copilot"},
     # Only the dashboard (account.microsoft.com/privacy) gives the files: they have no home on any system.
     evidence="activity-history: exports of October 2025 to July 2026 as four open readers describe them; "
