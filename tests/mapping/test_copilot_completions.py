@@ -349,6 +349,8 @@ def test_the_parts_of_a_report_are_of_one_conversation_with_distinct_events(tmp_
         ([event()], "events"),
         ({"events": [event()]}, "events"),
         ({"timestamp": 1, "file": "a", "completion": "b", "accepted": True}, "events"),
+        # The fewest fields that the mapping document demands.
+        ({"timestamp": 1, "file": "a", "completion": "b"}, "events"),
         ([METRICS], "metrics"),
         ([{"date": "2024-11-04", "copilot_dotcom_chat": None}], "metrics"),
         ([USAGE], "usage"),

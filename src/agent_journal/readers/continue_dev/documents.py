@@ -76,7 +76,7 @@ def _conversation(fields: Fields) -> Conversation:
         shape="list",
         timeline=timeline,
         platform={"models": [model.told() for model in models.configured]} if models.configured else {},
-        context=_context(context),
+        context=_context(context, fields),
         extra=fields.rest(),
     )
 
@@ -124,8 +124,11 @@ def _editor(fields: Fields) -> str | None:
     return None
 
 
-def _context(context: Fields) -> Bag:
-    providers, codebase = context.take("providers"), context.take("codebaseContext")
+def _context(context: Fields, fields: Fields) -> Bag:
+    """What was offered to the model, which may stand in a context or beside the messages."""
+    providers, codebase = (
+        (context if context.has(name) else fields).take(name) for name in ("providers", "codebaseContext")
+    )
     told = {"context_providers": providers, "codebase_context": codebase}
     return {name: value for name, value in told.items() if value is not None}
 

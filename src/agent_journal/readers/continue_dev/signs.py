@@ -22,6 +22,8 @@ _FEW = 3
 # What an editor that grew out of this one has in its sessions.
 _RELATED = frozenset({"workspacePath", "selectedModel"})
 _TEMPLATED = ("prompt", "template", "text")
+# What the context of a conversation has, the first of them also where there is no context around it.
+_CONTEXT = ("workspaceDir", "codebaseContext", "providers")
 
 
 def version_of(peek: Peek) -> str | None:
@@ -121,8 +123,8 @@ def _is_document(record: dict[str, Any]) -> bool:
     if record.keys().isdisjoint(("sessionId", "session_id", "threadId", "thread_id")):
         return False
     context, config = record.get("context"), record.get("config")
-    has_context = isinstance(context, dict) and not context.keys().isdisjoint(
-        ("workspaceDir", "providers", "codebaseContext")
+    has_context = not record.keys().isdisjoint(_CONTEXT[:2]) or (
+        isinstance(context, dict) and not context.keys().isdisjoint(_CONTEXT)
     )
     has_config = isinstance(config, dict) and isinstance(config.get("models"), list)
     if not (has_context or has_config or _has_models(record)):
@@ -135,5 +137,5 @@ def _is_document(record: dict[str, Any]) -> bool:
 def _has_models(record: dict[str, Any]) -> bool:
     models = record.get("models")
     return isinstance(models, list) and any(
-        isinstance(model, dict) and model.keys() >= {"model", "provider"} for model in models
+        isinstance(model, dict) and isinstance(model.get("model"), str) for model in models
     )

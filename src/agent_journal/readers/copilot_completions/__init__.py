@@ -20,7 +20,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="GitHub Copilot completions and metrics",
     versions=(COMPLETIONS, REPORT, METRICS, USAGE),
-    revision=2,
+    revision=3,
     names={"unified": PLATFORM, "pam": "copilot"},
     # Events are collected, and reports downloaded, by whoever has a use for them: they have no home.
     required=("messages[].timestamp", "messages[].content[].code", "context.custom.file"),

@@ -51,7 +51,7 @@ def version_of(peek: Peek) -> str | None:
         return METRICS
     if keys >= {"day", "total_suggestions_count", "breakdown"}:
         return USAGE
-    if keys.isdisjoint(_SAID) or keys.isdisjoint(_OF_COMPLETIONS):
+    if keys.isdisjoint(_SAID):
         return None
     return COMPLETIONS if any(map(_is_completion, peek.records)) else None
 
@@ -62,11 +62,12 @@ def _listed(records: Iterable[dict[str, Any]], name: str) -> list[dict[str, Any]
 
 
 def _is_completion(record: dict[str, Any]) -> bool:
-    """Whether a record has a time, a file and a text, and something that only completions have."""
+    """Whether a record has a time, a file and a text, and something that only completions have.
+
+    A completion alone is enough: what other tools log has the prompt beside it.
+    """
     names = record.keys()
-    return not (
-        names.isdisjoint(TIME)
-        or names.isdisjoint(FILE)
-        or names.isdisjoint(_SAID)
-        or names.isdisjoint(_OF_COMPLETIONS)
-    )
+    if names.isdisjoint(TIME) or names.isdisjoint(FILE):
+        return False
+    is_alone = not names.isdisjoint(COMPLETION) and names.isdisjoint(PROMPT)
+    return is_alone or not (names.isdisjoint(_SAID) or names.isdisjoint(_OF_COMPLETIONS))

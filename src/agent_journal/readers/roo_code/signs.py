@@ -47,17 +47,19 @@ _DOCUMENTED = (
     *("systemPrompt", "system_prompt", "roleDefinition"),
 )
 _INSTRUCTIONS = ("customInstructions", "custom_instructions")
+_IDS = ("sessionId", "session_id", "taskId", "task_id")
+_MODES = ("architect", "code", "ask", "debug", "orchestrator")
 
 
 def version_of(peek: Peek) -> str | None:
     """The version of the format if the input is a task or a session, else None."""
     if peek.is_folder:
         return _version_of_folder(peek)
-    if peek.opening == "[":
-        return TASK if kind_of(peek) is not None else None
     keys = peek.keys
+    if peek.opening == "[" and "messages" not in keys:
+        return TASK if kind_of(peek) is not None else None
     if "messages" in keys:
-        if any(_is_session(record) for record in peek.records):
+        if peek.opening == "{" and any(_is_session(record) for record in peek.records):
             return SESSION
         return DOCUMENTED if any(_is_documented(record) for record in peek.records) else None
     return TASK if kind_of(peek) is not None else None
@@ -132,10 +134,16 @@ def _is_session(record: dict[str, Any]) -> bool:
 
 
 def _is_documented(record: dict[str, Any]) -> bool:
-    """Whether a record has messages, a mode, and something else that the documented form has."""
+    """Whether a record has messages, a mode, and something else that the documented form has.
+
+    Where the mode is one that the extension comes with, an id is enough.
+    """
     if not isinstance(record.get("messages"), list):
         return False
     if any(name in record for name in _DOCUMENTED[:6]):
         return True
     has_more = any(name in record for name in (*_DOCUMENTED, *_INSTRUCTIONS))
-    return isinstance(record.get("mode"), str) and has_more
+    mode = record.get("mode")
+    if not isinstance(mode, str):
+        return False
+    return has_more or (mode in _MODES and any(isinstance(record.get(name), str) for name in _IDS))
