@@ -133,6 +133,39 @@ def test_what_is_missing_is_told_once(more: Any, path: str, error: str) -> None:
     assert [error] == [each for each in errors if not each.startswith("schema: ")]
 
 
+# A document says what it had to fill in because its source does not state it.
+UNSTATED = {"agent_journal": {"conversation": {"started_at": None, "made_id": True}}}
+UNDATED = {"messages": [message("user", 0), message("assistant", 5, metadata={"timestamp_inferred": True})]}
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        (UNSTATED, "created_at"),
+        (UNSTATED, "conversation_id"),
+        (UNSTATED, "session.session_id"),
+        (UNDATED, "messages[].timestamp"),
+    ],
+)
+def test_what_was_filled_in_is_missing(more: Any, path: str) -> None:
+    assert [f"Missing {path}: the source does not state it"] == found(
+        document(**more), required=(path,)
+    ).errors
+    assert not found(document(**more), "lenient", required=(path,)).errors
+
+
+def test_times_that_were_filled_in_are_told() -> None:
+    result = found(document(**UNDATED))
+
+    assert (True, ["1 of 2 messages has no timestamp of its own"]) == (result.valid, result.warnings)
+
+
+def test_what_is_stated_is_not_missing() -> None:
+    stated = {"agent_journal": {"conversation": {"started_at": "2026-03-01T10:00:00Z"}}}
+
+    assert not found(document(**stated), required=("created_at", "session.session_id")).errors
+
+
 def test_every_platform_of_the_document_has_required_fields() -> None:
     wanted = {"claude_code", "github_copilot", "chatgpt", "continue_dev", "roo_code", "azure_openai"}
     known = {

@@ -26,6 +26,8 @@ SCHEMA = "schemas/unified-1.0.0.schema.json"
 _SIGNS = frozenset({"schema_version", "conversation_id", "platform", "messages"})
 _ENOUGH_SIGNS = 3
 _MOST_SCHEMA_ERRORS = 100
+# Where documents of this program keep what the schema has no place for.
+_OURS = "agent_journal"
 # Required fields that the data quality checks have words of their own for.
 _TOLD = frozenset({"conversation_id", "platform.name", "messages"})
 _FIRST_YEAR = "2020-01-01T00:00:00.000Z"
@@ -67,8 +69,7 @@ def check(document: Any, level: Level, now: str, required: Iterable[str] = ()) -
     messages = [each if isinstance(each, dict) else {} for each in _list(document.get("messages"))]
     if level != "lenient":
         _standard(document, messages, now, found)
-        wanted = (path for path in required if path not in _TOLD)
-        found.errors.extend(f"Missing {path}" for path in wanted if not _has(document, path.split(".")))
+        found.errors.extend(_missing(document, messages, required))
     if level == "strict":
         for rule in _STRICT:
             rule(document, messages, now, found)
@@ -124,6 +125,9 @@ def _standard(document: dict[str, Any], messages: list[dict[str, Any]], now: str
             found.errors.append(f"Message {place} missing timestamp")
         if _is_later(at, now):
             found.warnings.append(f"Message {place} has future timestamp")
+    if undated := sum(map(_is_undated, messages)):
+        have = "has no timestamp of its own" if undated == 1 else "have no timestamp of their own"
+        found.warnings.append(f"{undated} of {len(messages)} messages {have}")
     for place, message in enumerate(messages):
         if not _has_length(message.get("content")):
             found.errors.append(f"Message {place} has empty content")
@@ -141,6 +145,36 @@ def _word(message: dict[str, Any]) -> str:
     """A role as the document's own language would print it."""
     role = message.get("role", "undefined")
     return "null" if role is None else str(role)
+
+
+def _missing(
+    document: dict[str, Any], messages: list[dict[str, Any]], required: Iterable[str]
+) -> Iterator[str]:
+    unstated = set(_unstated(document, messages))
+    for path in required:
+        if not _has(document, path.split(".")):
+            if path not in _TOLD:
+                yield f"Missing {path}"
+        elif path in unstated:
+            yield f"Missing {path}: the source does not state it"
+
+
+def _unstated(document: dict[str, Any], messages: list[dict[str, Any]]) -> Iterator[str]:
+    """What a document had to fill in, as the schema demands, and says that it did."""
+    ours = document.get(_OURS)
+    own = ours.get("conversation") if isinstance(ours, dict) else None
+    if isinstance(own, dict):
+        if own.get("started_at", "") is None:
+            yield "created_at"
+        if own.get("made_id") is True:
+            yield from ("conversation_id", "session.session_id")
+    if any(map(_is_undated, messages)):
+        yield "messages[].timestamp"
+
+
+def _is_undated(message: dict[str, Any]) -> bool:
+    metadata = message.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("timestamp_inferred") is True
 
 
 def _has(document: Any, steps: list[str]) -> bool:
