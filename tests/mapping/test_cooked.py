@@ -1054,6 +1054,34 @@ def test_what_cannot_be_said_is_noted_once_with_a_count() -> None:
 
 
 @pytest.mark.parametrize(
+    ("request_body", "content", "expected"),
+    [
+        # Nothing in the request says that it is Claude's, but its answer has blocks.
+        ({"messages": [user("Hi")]}, [{"type": "thinking", "thinking": "Hm."}], []),
+        (
+            {
+                "system": [],
+                "messages": [{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "?"}]}],
+            },
+            [{"type": "text", "text": "x"}],
+            [],
+        ),
+        (
+            {"system": [], "messages": [user("Hi")]},
+            [{"type": "redacted_thinking", "data": "?"}, {"type": "text", "text": "x"}],
+            ["not-expressed: blocks of responses without a role: 1"],
+        ),
+    ],
+)
+def test_thoughts_that_are_cooked_are_not_noted(request_body: Raw, content: Any, expected: list[str]) -> None:
+    record = {"id": "r", "request": request_body, "response": {"content": content}}
+    notes = Notes()
+    written([*api_trace.read(Bytes(json.dumps([record]).encode()), "auto", Notes())], notes)
+
+    assert [f"api-trace:r: {note}" for note in expected] == [str(note) for note in notes.kept]
+
+
+@pytest.mark.parametrize(
     ("calls", "expected"), [([None], 1), ([None, None], 0), (["c"], 0), (["c", None], 1)]
 )
 def test_a_result_without_an_id_belongs_to_the_only_call_without_one(

@@ -21,6 +21,7 @@ def losses(kitchen: Kitchen) -> Counter[str]:
     """How much of a conversation that was cooked is not in the output."""
     conversation = kitchen.conversation
     api = next((request.api for request in conversation.requests if request.api), None)
+    answers = {answer for request in conversation.requests for answer in request.response_ids}
     found = Counter(summaries=len(conversation.summaries), feedback=len(conversation.feedback))
     for entry in conversation.timeline:
         if not isinstance(entry, Message):
@@ -28,19 +29,24 @@ def losses(kitchen: Kitchen) -> Counter[str]:
         elif entry.id not in kitchen.used:
             found["messages that are in no request"] += 1
         else:
-            found.update(_of_message(entry, api))
+            found.update(_of_message(entry, api, is_answer=entry.id in answers))
     for request in conversation.requests:
         found.update(_of_request(request, kitchen))
     return +found
 
 
-def _of_message(message: Message, api: str | None) -> Iterator[str]:
+def _of_message(message: Message, api: str | None, *, is_answer: bool) -> Iterator[str]:
+    has_blocks = isinstance(message.native, list)
     for part in _all_parts(message, api):
         match part:
             case Text() if part.citations:
                 yield "texts with citations"
-            case Reasoning() if api == OPENAI:
+            # An answer of blocks is Claude's, whatever the request: its thoughts are cooked.
+            case Reasoning() if api == OPENAI and not (is_answer and has_blocks):
                 yield "thoughts beside the content"
+            # What was sent is kept as JSON, and of what was answered each block without a role counts.
+            case Reasoning(encrypted=str()) if api == CLAUDE and has_blocks:
+                pass
             case Reasoning() if not (part.text or part.summary):
                 yield "encrypted thoughts"
             case Media() if _is_replaced(part, api):
