@@ -111,7 +111,7 @@ def read_project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
     instructions = fields.text("prompt_template")
     documents = fields.items("docs") or []
     name, description = fields.text("name"), fields.text("description")
-    at = fields.moment("updated_at")
+    at = fields.moment("updated_at") or fields.moment("created_at")
     yield Memory(
         id=project_id,
         made_id=is_made,
