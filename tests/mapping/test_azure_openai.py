@@ -113,6 +113,13 @@ def test_deployment_and_version_may_stand_in_the_address(tmp_path: Path) -> None
     assert "2025-01-01" == document["platform"]["version"]
 
 
+@pytest.mark.parametrize("name", ["deployment", "deployment_id", "DeploymentId"])
+def test_the_deployment_may_have_a_shorter_name(name: str, tmp_path: Path) -> None:
+    record = {"requestId": REQUEST_ID, name: "tides-prod", "requestBody": json.dumps({"messages": [USER]})}
+
+    assert "tides-prod" == unified(tmp_path, record).only["platform"]["model"]
+
+
 def test_the_request_names_the_deployment_if_nothing_else_does(tmp_path: Path) -> None:
     sent = json.dumps({"model": "asked-for", "messages": [USER]})
 

@@ -31,6 +31,7 @@ from agent_journal.readers.azure_openai.names import (
     DURATIONS,
     ERRORS,
     MODEL,
+    OWN_DEPLOYMENTS,
     REQUEST_BODIES,
     REQUEST_SIDE,
     RESPONSE_BODIES,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from agent_journal.readers.azure_openai.rows import Placed
 
 _IDS = ("requestid", "apimrequestid", CORRELATION)
-_URLS = ("url", "backendurl")
+_URLS = ("url", "backendurl", "requesturl")
 _URL = re.compile(r"/deployments/(?P<deployment>[^/?#]+)|[?&]api-version=(?P<version>[^&#]+)")
 
 
@@ -352,7 +353,7 @@ def _usage(rows: list[Row]) -> Usage | None:
 
 
 def _facts(rows: list[Row], request: Any) -> Facts:
-    deployment = _told(rows, (DEPLOYMENT, DIAGNOSED_DEPLOYMENT))
+    deployment = _told(rows, (DEPLOYMENT, DIAGNOSED_DEPLOYMENT, *OWN_DEPLOYMENTS))
     versions, accounts = _stated(rows, VERSION), _stated(rows, SUBSCRIPTION)
     version, account = (next(iter(stated.values()), None) for stated in (versions, accounts))
     for row in rows:

@@ -20,6 +20,8 @@ TOKENS = ("prompttokens", "completiontokens", "totaltokens")
 ERRORS = ("lasterrormessage", "lasterrorreason")
 DEPLOYMENT = "deploymentname"
 DIAGNOSED_DEPLOYMENT = "modeldeploymentname"
+# What people's own logging calls it.
+OWN_DEPLOYMENTS = ("deployment", "deploymentid")
 REQUEST_SIDE, RESPONSE_SIDE = "requestmessages", "responsemessages"
 REQUEST_BODIES = ("requestbody", "backendrequestbody")
 RESPONSE_BODIES = ("responsebody", "backendresponsebody")

@@ -11,6 +11,7 @@ from agent_journal.readers.azure_openai.names import (
     DIAGNOSED_DEPLOYMENT,
     INSIGHTS,
     NESTED,
+    OWN_DEPLOYMENTS,
     PROPERTIES,
     REQUEST_BODIES,
     REQUEST_SIDE,
@@ -32,7 +33,9 @@ LLM_LOG, BODIES, DIAGNOSTICS = "llm-log", "bodies", "diagnostics"
 WRAPPERS = ("records", "Results")
 _BODIES = frozenset({*REQUEST_BODIES, *RESPONSE_BODIES})
 # What only Azure's gateway, or a log of calls to it, says beside the bodies.
-_OF_AZURE = frozenset({DEPLOYMENT, "apiversion", "apimrequestid", "apimsubscriptionid", "apiid", CORRELATION})
+_OF_AZURE = frozenset(
+    {DEPLOYMENT, "apiversion", "apimrequestid", "apimsubscriptionid", "apiid", CORRELATION, *OWN_DEPLOYMENTS}
+)
 _CATEGORIES = frozenset({"requestresponse", "audit", "trace", "azureopenairequestusage"})
 _SERVICE = "cognitiveservices"
 _DIAGNOSED = frozenset({DIAGNOSED_DEPLOYMENT, "apiname"})

@@ -18,6 +18,7 @@ from agent_journal.readers.azure_openai.names import (
     ERRORS,
     MODEL,
     NESTED,
+    OWN_DEPLOYMENTS,
     REQUEST_SIDE,
     RESPONSE_SIDE,
     RESPONSE_TIME,
@@ -33,7 +34,7 @@ from agent_journal.readers.azure_openai.rows import Placed
 if TYPE_CHECKING:
     from agent_journal.model import Bag
 
-_UNUSUAL = frozenset({*NESTED, *DURATIONS, *ERRORS, RESPONSE_TIME, DIAGNOSED_DEPLOYMENT})
+_UNUSUAL = frozenset({*NESTED, *DURATIONS, *ERRORS, RESPONSE_TIME, DIAGNOSED_DEPLOYMENT, *OWN_DEPLOYMENTS})
 _TOKENS = frozenset(TOKENS)
 _TEXTS = (CORRELATION, DEPLOYMENT, MODEL, VERSION, SUBSCRIPTION)
 
