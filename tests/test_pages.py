@@ -28,6 +28,7 @@ from agent_journal.model import (
     Message,
     Other,
     Reasoning,
+    Request,
     Text,
     ToolCall,
     ToolResult,
@@ -362,6 +363,35 @@ def test_links_lead_somewhere(name: str) -> None:
         for link in links:
             place = f"{base}/{link}".lstrip("/").replace("conversations/../", "")
             assert place in found or link in found, (path, link)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("Connection refused", "Connection refused"),
+        ({"error": {"code": "429", "message": "Slow down"}}, "Slow down (429)"),
+        ({"message": "Overloaded", "type": "overloaded_error"}, "Overloaded (overloaded_error)"),
+        ({"message": "Overloaded", "code": None}, "Overloaded"),
+    ],
+)
+@pytest.mark.parametrize("name", ["html", "markdown", "text"])
+def test_a_request_that_failed_is_told_behind_what_it_asked(name: str, error: Any, words: str) -> None:
+    timeline = [
+        Message(id="1", role="user", parts=[Text(text="Is it late?")]),
+        Message(id="2", parent_id="1", role="assistant", parts=[ToolCall(name="clock", call_id="k")]),
+        # It stands with its call, and makes no turn of its own.
+        Message(id="3", parent_id="2", role="tool", parts=[ToolResult(call_id="k", output="Noon.")]),
+        Message(id="4", parent_id="3", role="assistant", parts=[Text(text="No.")]),
+    ]
+    failed = [Request(prompt_id="3", error=error), Request(prompt_id="3", error=error)]
+    answered = Request(prompt_id="3", response_ids=["4"])
+    asked = Conversation(id="c", source="s", timeline=[*timeline], requests=[*failed, answered])
+    page, _ = written(name, [asked])
+
+    before, _, after = page.decode().replace("\\", "").partition("equest failed:")
+    assert "Noon." in before
+    assert f"{words} (2 times)" in after.split("No.")[0]
+    assert "No." in after
 
 
 @every_writer_of_pages

@@ -6,6 +6,7 @@ These are words of the sources: whoever shows them makes them safe for where the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -55,6 +56,32 @@ def span(conversation: Conversation) -> tuple[str | None, str | None]:
 def answers(conversation: Conversation) -> str:
     """That there are none, if no more is known than what was asked."""
     return "not known, only the prompts are" if conversation.only_prompts else ""
+
+
+def failures(conversation: Conversation) -> dict[str, list[str]]:
+    """Why requests failed, by the last message of each: of what was answered, else of what was asked."""
+    found: dict[str, Counter[str]] = {}
+    for request in conversation.requests:
+        place = request.response_ids[-1] if request.response_ids else request.prompt_id
+        if request.error and place is not None:
+            found.setdefault(place, Counter())[_failure(request.error)] += 1
+    return {
+        place: [words if number == 1 else f"{words} ({number} times)" for words, number in told.items()]
+        for place, told in found.items()
+    }
+
+
+def _failure(error: Any) -> str:
+    """What services and clients say of an error: a text, or a message with a code or a type."""
+    if not isinstance(error, dict):
+        return plain(error)
+    while isinstance(inner := error.get("error"), dict):
+        error = inner
+    message, kinds = error.get("message"), (error.get("code"), error.get("type"))
+    kind = next((str(kind) for kind in kinds if isinstance(kind, str | int) and kind), None)
+    if not isinstance(message, str) or not message:
+        return compact(error)
+    return message if kind is None else f"{message} ({kind})"
 
 
 def tokens(usages: list[Usage]) -> str:

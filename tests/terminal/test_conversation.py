@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 
 from agent_journal import terminal, visible
 from agent_journal.errors import NoSuchMessage
-from agent_journal.model import Conversation, Event, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Message,
+    Reasoning,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from agent_journal.terminal.conversation import show_conversation
 from agent_journal.terminal.view import View
 from tests import models
@@ -244,6 +253,15 @@ def test_a_subagents_own_history_is_not_folded() -> None:
     said = Message(id="m", role="user", sidechain=True, parts=[Text(text="Find it.")])
 
     assert "User\n    Find it.\n" in shown(Conversation(id="c", source="x", timeline=[said]), View())
+
+
+def test_a_request_that_failed_is_told_behind_what_it_asked() -> None:
+    asked = Message(id="m", role="user", parts=[Text(text="Is it late?")])
+    failed = Request(prompt_id="m", error={"code": "429", "message": "Slow\ndown\x1b[31m"})
+    conversation = Conversation(id="c", source="x", timeline=[asked], requests=[failed])
+
+    got = shown(conversation, View()).rstrip("\n").split("\n")
+    assert ["User", "    Is it late?", r"  (request failed: Slow\ndown\x1b[31m (429))"] == got[-3:]
 
 
 def test_deep_values_do_not_end_it() -> None:

@@ -16,7 +16,7 @@ from agent_journal.forks import (
     speaks,
 )
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.telling import compact
+from agent_journal.telling import compact, failures
 from agent_journal.terminal.header import header
 from agent_journal.terminal.measure import cut
 from agent_journal.terminal.moments import clock, day
@@ -113,6 +113,7 @@ class _Reading:
         self._is_whole = view.branch == "all" and message_id is None and conversation.shape == "tree"
         self._timeline = branch_by_branch(branch.timeline) if self._is_whole else branch.timeline
         self._results = tree.results_by_call(conversation.timeline)
+        self._failures = failures(conversation)
         self._folding = Folding(
             thinking=view.thinking, tools=view.tools, everything=view.everything, width=columns
         )
@@ -140,6 +141,7 @@ class _Reading:
             yield from self._fork(None)
         for entry in self._timeline[first:last]:
             yield from self._entry(entry)
+            yield from self._failed(entry.id)
             yield from self._fork(entry.id)
         yield from self._unfold()
         yield from self._left_out(after, "after")
@@ -279,6 +281,12 @@ class _Reading:
         words = (event.name, clock(event.at), data[: 4 * self._folding.room])
         told = one_line(f"{OURS}· {' '.join(filter(None, words))}")
         yield (("dim", cut(told, self._folding.room)),)
+
+    def _failed(self, entry_id: str) -> Iterator[Line]:
+        """Say which requests failed that end here."""
+        for failure in self._failures.get(entry_id, ()):
+            yield from self._unfold()
+            yield self._aside(f"request failed: {one_line(failure)}")
 
     def _fork(self, entry_id: str | None) -> Iterator[Line]:
         """Say which other branches begin here, and how to see them."""

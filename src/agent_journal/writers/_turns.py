@@ -8,12 +8,13 @@ from agent_journal import forks, tree
 from agent_journal.model import Event, Message, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from agent_journal.model import Conversation, Part
     from agent_journal.tree import Entry
 
 _TOOLS = {ToolCall, ToolResult}
+_NONE: Mapping[str, Sequence[str]] = {}
 Kind: TypeAlias = Literal["main", "branch", "subagent"]
 
 
@@ -41,6 +42,8 @@ class Turn(NamedTuple):
     parts: list[Part | Done]
     goes_on: bool
     """Whether the one who spoke before goes on, so that there is no need to name them again."""
+    failures: Sequence[str] = ()
+    """Why requests failed that end with it."""
 
 
 def sections(conversation: Conversation) -> list[Section]:
@@ -101,8 +104,11 @@ def _begins(entry: Entry, spoken: set[str], *, is_aside_of_others: bool) -> Kind
     return "branch"
 
 
-def turns(entries: list[Entry]) -> Iterator[Turn | Event]:
-    """What a section holds, in order: what was said, by whom, and what happened."""
+def turns(entries: list[Entry], failures: Mapping[str, Sequence[str]] = _NONE) -> Iterator[Turn | Event]:
+    """What a section holds, in order: what was said, by whom, and what happened.
+
+    `failures` are those of requests, by the message that they end with.
+    """
     answers = _answers(entries)
     taken: set[int] = set()
     before: Message | None = None
@@ -111,8 +117,9 @@ def turns(entries: list[Entry]) -> Iterator[Turn | Event]:
             yield entry
             continue
         parts = _parts(entry, answers, taken)
-        if parts or not entry.parts:
-            yield Turn(entry, parts, before is not None and _goes_on(before, entry))
+        failed = failures.get(entry.id, ())
+        if parts or failed or not entry.parts:
+            yield Turn(entry, parts, before is not None and _goes_on(before, entry), failed)
             before = entry
 
 

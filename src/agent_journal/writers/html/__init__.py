@@ -26,7 +26,7 @@ INFO = WriterInfo(
     layout="pages",
     loses=(
         "what a source keeps beside its messages (extra, platform, context), and content as it had it",
-        "requests, and the parameters of tools",
+        "requests, except for why they failed, and the parameters of tools",
         "signatures and encrypted thinking",
         "files that are neither pictures nor text, unless pages lie in a folder",
     ),

@@ -68,6 +68,7 @@ class Reading:
         self._parts = Parts(page, self._anchors)
         self._sections = sections(conversation)
         self._branches = _by_place(self._sections)
+        self._failures = telling.failures(conversation)
         self._bill = Bill(conversation, page.run)
         self._opinions = [each for each in conversation.feedback if each.message_id is not None]
         self._day = day(telling.span(conversation)[0])
@@ -112,7 +113,7 @@ class Reading:
         events: list[Event] = []
         number = 0
         kind = "group" if len(section.entries) > _LONG else "few"
-        for turn in turns(section.entries):
+        for turn in turns(section.entries, self._failures):
             if isinstance(turn, Event):
                 events.append(turn)
                 continue
@@ -142,6 +143,7 @@ class Reading:
         if not message.parts:
             content.append(element("p", "quiet", "(empty)"))
         content += [subagent(*each) for each in self._page.started_at(message.id)]
+        content += [element("p", "quiet", "Request failed: ", failure) for failure in turn.failures]
         if self._opinions:
             content += [opinion(each) for each in self._opinions if each.message_id == message.id]
         if message.hidden:

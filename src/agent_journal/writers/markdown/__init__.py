@@ -24,7 +24,7 @@ INFO = WriterInfo(
     layout="pages",
     loses=(
         "tokens of single messages",
-        "tools that were offered, and requests",
+        "tools that were offered, and requests, except for why they failed",
         "signatures and encrypted thoughts",
         "what only the source has a field for",
     ),

@@ -15,10 +15,9 @@ from agent_journal.writers._turns import Done, sections, turns
 from agent_journal.writers.markdown.parts import part, subagent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory
-    from agent_journal.tree import Entry
     from agent_journal.writers._pages import Page
     from agent_journal.writers._turns import Section, Turn
 
@@ -61,7 +60,7 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for summary in conversation.summaries:
         told = f"Summary, {summary.kind.replace('_', ' ')} {short(summary.at)}".rstrip()
         yield from folded(told, [quote(summary.text)])
-    found = sections(conversation)
+    found, failures = sections(conversation), telling.failures(conversation)
     linked = {section.after.id for section in found if section.after is not None}
     is_aside = all(message.sidechain for message in tree.messages(conversation))
     for section in found:
@@ -69,7 +68,7 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
             yield "---"
             yield f"# {_beginning(section, page)}"
         reading = _Reading(page, linked, is_aside=is_aside or section.kind == "subagent")
-        yield from reading.blocks(section.entries)
+        yield from reading.blocks(turns(section.entries, failures))
     for feedback in conversation.feedback:
         about = f" of {code(feedback.message_id)}" if feedback.message_id else ""
         yield f"**Feedback{about}:** {feedback.rating or ''} {inline(feedback.text or '')}".rstrip()
@@ -142,10 +141,10 @@ class _Reading:
         self._day = ""
         self._models: dict[str | None, str] = {None: ""}
 
-    def blocks(self, entries: list[Entry]) -> Iterator[str]:
-        """The blocks of Markdown that entries make; what merely happened is told at the end."""
+    def blocks(self, found: Iterable[Turn | Event]) -> Iterator[str]:
+        """The blocks of Markdown that turns make; what merely happened is told at the end."""
         events: list[Event] = []
-        for each in turns(entries):
+        for each in found:
             if isinstance(each, Event):
                 events.append(each)
             else:
@@ -166,7 +165,7 @@ class _Reading:
         yield from self._parts(turn)
 
     def _parts(self, turn: Turn) -> Iterator[str]:
-        if not turn.parts:
+        if not turn.message.parts:
             yield "(empty)"
         for each in turn.parts:
             if isinstance(each, Done) and each.answer is not None and each.answer.id in self._linked:
@@ -174,6 +173,7 @@ class _Reading:
             yield from part(each, turn.message, self._page)
         for kin, address in self._page.started_at(turn.message.id):
             yield subagent(kin, address)
+        yield from (f"**Request failed:** {inline(failure)}" for failure in turn.failures)
 
     def _named(self, model: str | None) -> str:
         if model not in self._models:

@@ -28,7 +28,7 @@ INFO = WriterInfo(
     loses=(
         "in one document: images and files, except for their names",
         "tokens of single messages",
-        "tools that were offered, and requests",
+        "tools that were offered, and requests, except for why they failed",
         "signatures and encrypted thoughts",
         "what only the source has a field for",
     ),

@@ -16,12 +16,11 @@ from agent_journal.writers._turns import sections, turns
 from agent_journal.writers.text.parts import part, said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory, Message
-    from agent_journal.tree import Entry
     from agent_journal.writers._pages import Absent, Book, Facts, Page
-    from agent_journal.writers._turns import Section
+    from agent_journal.writers._turns import Section, Turn
 
 _MUCH = 1 << 20
 _RULE = "=" * 80
@@ -97,12 +96,13 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for summary in conversation.summaries:
         yield f"\n  Summary {short(summary.at)}".rstrip()
         yield said(summary.text)
-    found = sections(conversation)
+    failures = telling.failures(conversation)
     is_aside = all(message.sidechain for message in tree.messages(conversation))
-    for section in found:
+    for section in sections(conversation):
         if section.kind != "main":
             yield f"\n{_RULE}\n{_beginning(section)}"
-        yield from _entries(section.entries, page, is_aside=is_aside or section.kind == "subagent")
+        found = turns(section.entries, failures)
+        yield from _turns(found, page, is_aside=is_aside or section.kind == "subagent")
     for feedback in conversation.feedback:
         words = ("Feedback", feedback.message_id, feedback.rating, feedback.text)
         yield f"\n  {one_line(' '.join(filter(None, words)))}"
@@ -142,9 +142,9 @@ def _beginning(section: Section) -> str:
     return f"{what}, after {section.after.role} {clock(section.after.at)}".rstrip() + told
 
 
-def _entries(entries: list[Entry], page: Page, *, is_aside: bool) -> Iterator[str]:
+def _turns(found: Iterable[Turn | Event], page: Page, *, is_aside: bool) -> Iterator[str]:
     today = ""
-    for each in turns(entries):
+    for each in found:
         if isinstance(each, Event):
             words = (each.name, clock(each.at), compact(each.data) if each.data else "")
             yield f"  · {one_line(' '.join(filter(None, words)))}"
@@ -155,10 +155,11 @@ def _entries(entries: list[Entry], page: Page, *, is_aside: bool) -> Iterator[st
             at = clock(message.at) if this_day == today else short(message.at)
             today = this_day or today
             yield f"\n{_speaker(message, at, is_aside=is_aside)}"
-        if not each.parts:
+        if not each.message.parts:
             yield "  (empty)"
         for one in each.parts:
             yield from part(one, page)
+        yield from (f"  ! request failed: {one_line(failure)}" for failure in each.failures)
 
 
 def _speaker(message: Message, at: str, *, is_aside: bool) -> str:
