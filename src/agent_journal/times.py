@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _RFC3339 = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)"
@@ -21,6 +24,9 @@ _LOCALE = (
     r"(?: ?([AaPp])[Mm])?(?: ?([+-]\d\d:[0-5]\d))?"
 )
 
+# A date that two numbers begin: which of them is the month depends on a person's language.
+_TWO_NUMBERS = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})[/.-]\d{4}\b", re.ASCII)
+_MONTHS = 12
 _DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (neither has a zone of its own)
 
 is_moment = _RFC3339.fullmatch
@@ -160,6 +166,22 @@ def _milliseconds(number: int) -> str | None:
         return None
 
 
+def is_of_locale(text: str) -> bool:
+    """Whether a text begins with a date whose day and month stand in the order of some language."""
+    return _TWO_NUMBERS.match(text) is not None
+
+
+def is_day_first(texts: Iterable[str]) -> bool:
+    """Whether dates put the day before the month: the first number above 12 tells; dots do so too."""
+    for text in texts:
+        found = _TWO_NUMBERS.match(text)
+        if found and (found[2] == "." or int(found[1]) > _MONTHS):
+            return True
+        if found and int(found[3]) > _MONTHS:
+            return False
+    return False
+
+
 def from_locale(text: str, *, day_first: bool = False) -> str | None:
     """A date as people write it (`2/17/2026 2:36:11 PM +00:00`), also with narrow no-break spaces."""
     plain = text.strip()
@@ -188,7 +210,7 @@ def _from_numbers(written: re.Match[str], *, day_first: bool) -> str | None:
     """The usual form, which a large export has in every row, much faster than by `dateutil`."""
     first, second, year, hour, minute, seconds, fraction, half, zone = written.groups()
     month, day = int(first), int(second)
-    if (day_first and day <= 12) or month > 12:  # noqa: PLR2004 (months of a year)
+    if (day_first and day <= _MONTHS) or month > _MONTHS:
         month, day = day, month
     hours = int(hour)
     if half:

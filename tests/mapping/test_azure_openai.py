@@ -215,6 +215,30 @@ def test_without_a_response_time_the_duration_tells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (("12/02/2026, 10:00:00.000", "13/02/2026, 10:00:00.000"), ("2026-02-12", "2026-02-13")),
+        (("2/12/2026, 10:00:00.000 AM", "2/13/2026, 10:00:00.000 AM"), ("2026-02-12", "2026-02-13")),
+        # Without a day above the twelfth, it is as in the United States.
+        (("2/3/2026, 10:00:00.000 AM", "2/4/2026, 10:00:00.000 AM"), ("2026-02-03", "2026-02-04")),
+        (("3.2.2026, 10:00:00.000", "4.2.2026, 10:00:00.000"), ("2026-02-03", "2026-02-04")),
+    ],
+)
+def test_the_portal_writes_dates_as_the_browser_does(
+    written: tuple[str, str], expected: tuple[str, str], tmp_path: Path
+) -> None:
+    header = '"TimeGenerated [UTC]",Category,OperationName,DurationMs,CorrelationId,"properties_s"'
+    rows = [
+        f'"{at}",RequestResponse,ChatCompletions_Create,300,k{number},"{{""modelDeploymentName"":""a""}}"'
+        for number, at in enumerate(written)
+    ]
+    (tmp_path / "log.csv").write_text("\r\n".join([header, *rows]), encoding="utf-8")
+    found = converted(tmp_path / "log.csv", "unified").documents
+
+    assert [*expected] == [each["created_at"][:10] for each in found]
+
+
+@pytest.mark.parametrize(
     ("written", "at"),
     [
         (1767600000, "2026-01-05T08:00:00.000Z"),

@@ -8,7 +8,6 @@ are grouped: below a gigabyte of them nothing needs to be spilled to disk.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -78,9 +77,6 @@ _LAYOUTS = {
 }
 _PAUSE = timedelta(hours=24)
 _NO_MOMENT = datetime.min.replace(tzinfo=UTC)
-# A date that two numbers begin: which of them is the month depends on the account's language.
-_TWO_NUMBERS = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})[/.-]\d{4}\b", re.ASCII)
-_MONTHS = 12
 _parsed = lru_cache(maxsize=8)(times.parse)
 
 
@@ -115,21 +111,11 @@ def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
     day_first: bool | None = None
     for line, row in tables.rows(source, note, names):
         fields = Fields(row, note, line)
-        if day_first is None and _TWO_NUMBERS.match(fields.look(layout.time) or ""):
-            day_first = _is_day_first(source, layout)
+        if day_first is None and times.is_of_locale(fields.look(layout.time) or ""):
+            written = (row.get(layout.time, "") for _, row in tables.rows(source, Notes(keep=0), names))
+            day_first = times.is_day_first(written)
         topic = fields.text(layout.topic)
         yield Row(topic, _entry(fields, layout, topic, day_first=bool(day_first)))
-
-
-def _is_day_first(source: Source, layout: Layout) -> bool:
-    """Whether dates put the day before the month: the first number above 12 tells; dots do so too."""
-    for _, row in tables.rows(source, Notes(keep=0), [layout.time]):
-        found = _TWO_NUMBERS.match(row.get(layout.time, ""))
-        if found and (found[2] == "." or int(found[1]) > _MONTHS):
-            return True
-        if found and int(found[3]) > _MONTHS:
-            return False
-    return False
 
 
 def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool) -> Entry:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream, tables
-from agent_journal.notes import Kind
+from agent_journal import jsonstream, tables, times
+from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
+from agent_journal.readers.azure_openai.names import RESPONSE_TIME, TIMES, folded
 from agent_journal.readers.azure_openai.signs import WRAPPERS, columns_and_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.notes import Notes
     from agent_journal.source import Source
 
 # The Azure CLI prints every value as Python does, and puts the table's name before the columns.
 _PRINTED_BY = "TableName"
 _PRINTED_NULL = "None"
 _HOLDERS = frozenset({"tables", *WRAPPERS})
+_DATED = frozenset({*TIMES, RESPONSE_TIME})
 
 
 class Placed(NamedTuple):
@@ -31,8 +32,7 @@ class Placed(NamedTuple):
 def rows(source: Source, note: Notes) -> Iterator[Placed]:
     """Every row of a file."""
     if Peek(source).opening not in {"[", "{"}:
-        for number, row in tables.rows(source, note):
-            yield Placed(f"line {number}", {name: value for name, value in row.items() if value})
+        yield from _rows_of_csv(source, note)
         return
     for where, value in jsonstream.values(source, note):
         if value.__class__ is dict and _HOLDERS.isdisjoint(value):
@@ -41,6 +41,24 @@ def rows(source: Source, note: Notes) -> Iterator[Placed]:
             yield from _rows_in(value, where, note)
         else:
             note(Kind.BAD_RECORD, where, f"a row is {type(value).__name__}")
+
+
+def _rows_of_csv(source: Source, note: Notes) -> Iterator[Placed]:
+    """The rows of what the portal exports; it writes dates as the browser's language does."""
+    day_first: bool | None = None
+    for number, row in tables.rows(source, note):
+        values: dict[str, Any] = {name: value for name, value in row.items() if value}
+        dated = [name for name in values if folded(name) in _DATED and times.is_of_locale(values[name])]
+        if dated and day_first is None:
+            day_first = times.is_day_first(_dates(source, dated[0]))
+        if day_first:
+            known = {name: times.from_locale(values[name], day_first=True) for name in dated}
+            values |= {name: at for name, at in known.items() if at is not None}
+        yield Placed(f"line {number}", values)
+
+
+def _dates(source: Source, column: str) -> Iterator[str]:
+    return (row.get(column, "") for _, row in tables.rows(source, Notes(keep=0)))
 
 
 def _rows_in(value: dict[str, Any], where: str, note: Notes) -> Iterator[Placed]:
