@@ -189,12 +189,29 @@ def from_locale(text: str, *, day_first: bool = False) -> str | None:
         plain = re.sub(r"[\u00a0\u202f\u2009]", " ", text).replace("\u200e", "").strip()
     if written := re.fullmatch(_LOCALE, plain):
         return _from_numbers(written, day_first=day_first)
+    return _from_words(_as_in_english(plain), day_first=day_first)
+
+
+def _as_in_english(text: str) -> str:
+    """The half of the day behind the hour, colons between hours and minutes, zones by distance alone."""
+    # Before noon, then after it, in Chinese, Japanese and Korean.
+    half = re.search(r"(\u4e0a\u5348|\u5348\u524d|\uc624\uc804)|\u4e0b\u5348|\u5348\u5f8c|\uc624\ud6c4", text)
+    if half:
+        text = f"{text[: half.start()]} {text[half.end() :]} {'AM' if half[1] else 'PM'}"
+    text = re.sub(r"(?<=\d{4})(?:,| klo| kl\.?)? (\d{1,2})\.(\d\d)(?:\.(\d\d))?\b", _with_colons, text)
+    # For `dateutil` a sign behind GMT says how to get there, as in POSIX; people and browsers mean the zone.
+    return re.sub(r"\b(?:GMT|UTC) ?(?=[+-]\d)", "", text)
+
+
+def _with_colons(clock: re.Match[str]) -> str:
+    return " " + ":".join(filter(None, clock.groups()))
+
+
+def _from_words(plain: str, *, day_first: bool) -> str | None:
     import warnings  # noqa: PLC0415 (with the parser that warns)
 
     from dateutil import parser  # noqa: PLC0415 (slow to import, rarely needed)
 
-    # For `dateutil` a sign behind GMT says how to get there, as in POSIX; people and browsers mean the zone.
-    plain = re.sub(r"\b(?:GMT|UTC) ?(?=[+-]\d)", "", plain)
     try:
         with warnings.catch_warnings():
             # A zone that is not known would be taken for UTC, with a warning; that would be a guess.

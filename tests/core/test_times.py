@@ -77,6 +77,14 @@ def test_moment(value: Any, expected: str | None) -> None:
         ("Tue Feb 17 2026 14:36:11 GMT+0100 (CET)", False, "2026-02-17T13:36:11Z"),
         ("2/17/2026 14:36:11 UTC-05:00", False, "2026-02-17T19:36:11Z"),
         ("2/17/2026 14:36:11 GMT", False, "2026-02-17T14:36:11Z"),
+        # The half of the day stands before the hour; hours and minutes have dots between them.
+        ("2026/2/17 \u4e0b\u53482:36:11", False, "2026-02-17T14:36:11Z"),
+        ("2026/2/17 \u4e0a\u534812:36:11", False, "2026-02-17T00:36:11Z"),
+        ("2026/2/17 \u5348\u5f8c2:36:11", False, "2026-02-17T14:36:11Z"),
+        ("2026. 2. 17. \uc624\ud6c4 2:36:11.090", False, "2026-02-17T14:36:11.09Z"),
+        ("2026. 2. 17. \uc624\uc804 2:36:11", False, "2026-02-17T02:36:11Z"),
+        ("17.2.2026 klo 14.36.11", True, "2026-02-17T14:36:11Z"),
+        ("3.2.2026, 14.36", True, "2026-02-03T14:36:00Z"),
         # A month or a year is no moment.
         ("2/2026", False, None),
         ("2026", False, None),

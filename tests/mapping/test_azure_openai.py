@@ -222,6 +222,10 @@ def test_without_a_response_time_the_duration_tells(tmp_path: Path) -> None:
         # Without a day above the twelfth, it is as in the United States.
         (("2/3/2026, 10:00:00.000 AM", "2/4/2026, 10:00:00.000 AM"), ("2026-02-03", "2026-02-04")),
         (("3.2.2026, 10:00:00.000", "4.2.2026, 10:00:00.000"), ("2026-02-03", "2026-02-04")),
+        (
+            ("2026. 2. 3. \uc624\uc804 10:00:00", "2026. 2. 4. \uc624\uc804 10:00:00"),
+            ("2026-02-03", "2026-02-04"),
+        ),
     ],
 )
 def test_the_portal_writes_dates_as_the_browser_does(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from agent_journal.readers.azure_openai.rows import Placed
 
 _MOST_DIGITS = 18
+# How a date begins that is written in numbers.
+_NUMBERS = re.compile(r"\d{1,4}[./-] ?\d")
 _NESTED = frozenset(NESTED)
 
 
@@ -189,6 +192,6 @@ def moment(value: Any) -> str | None:
 # The rows of a call mostly have the same time, which is asked for again when they are taken apart.
 @lru_cache(maxsize=4096)
 def _written(text: str) -> str | None:
-    """A time as a text; the portal's CSV has it as people in the United States write it."""
+    """A time as a text; the portal's CSV has it as people write it."""
     at = times.moment(text)
-    return times.from_locale(text) if at is None and "/" in text else at
+    return times.from_locale(text) if at is None and _NUMBERS.match(text) else at
