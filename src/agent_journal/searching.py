@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
-    from agent_journal.search.query import Filters, Query
+    from agent_journal.search.query import Filters, Misfit, Query
     from agent_journal.search.ranking import Ranked, Ranker, Ranking
     from agent_journal.search.scanning import Scan
     from agent_journal.search.spelling import Correction
@@ -97,6 +97,8 @@ class Answer(NamedTuple):
     """Whether words were sought that no hit has: what was found is only alike in meaning."""
     unknown: list[tuple[str, str]] = []
     """If nothing was found: what filters ask for that is not there, as `("source", "claud")`."""
+    misfits: tuple[Misfit, ...] = ()
+    """What is called like a filter and was looked for as it stands, because no filter takes such a value."""
 
 
 class Searching(Closing):
@@ -115,10 +117,11 @@ class Searching(Closing):
         if query.filters.conversations:
             query = query._replace(filters=self._within(query.filters))
         try:
-            return self._by_index(query, mode, page)
+            found = self._by_index(query, mode, page)
         except IndexDamaged as error:
             self._forget_index()
-            return self._by_rows(query, error.reason, page)
+            found = self._by_rows(query, error.reason, page)
+        return found._replace(misfits=query.misfits)
 
     def close(self) -> None:
         """Let go of the files."""

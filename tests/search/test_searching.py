@@ -575,6 +575,8 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
     assert [("project", "/nowhere"), ("branch", "mian"), ("tool", "hammer")] == answer.unknown
     assert not search("nobody-says-this", filters=Filters(branches=("main",))).unknown
     assert not search("source:nobody harbour OR tide", filters=Filters(sources=("",))).unknown, "found"
+    assert ["role:usr", "since:then"] == [each.text for each in search("role:usr since:then tide").misfits]
+    assert not search("role:user since:2020 std:vector in:text tide").misfits
 
 
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -171,6 +171,8 @@ def _is_bare(query: Query) -> bool:
 
 def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
     """Say what must be known about an answer."""
+    for text, takes in answer.misfits:
+        say(f"aj: {text!r} was looked for as it stands; {text.partition(':')[0]}: takes {takes}")
     for typed, meant in answer.corrections:
         say(f"aj: hardly anything has {typed!r}; also looked for {', '.join(map(repr, meant))}")
     if answer.problem:

@@ -99,6 +99,13 @@ class Filters(NamedTuple):
 _NO_FILTERS = Filters()
 
 
+class Misfit(NamedTuple):
+    """What is called like a filter and has a value that none takes, so that it was taken for words."""
+
+    text: str
+    takes: str  # what the filter does take
+
+
 class Query(NamedTuple):
     """One term of each group must be found (or of enough groups), and none of the unwanted."""
 
@@ -108,6 +115,7 @@ class Query(NamedTuple):
     enough: int | None = None  # so many groups at least, where not all must be found
     excluded: Filters = _NO_FILTERS  # what a hit must not be
     strict: bool = False  # whether no word may be taken for another, or let go of
+    misfits: tuple[Misfit, ...] = ()  # what was taken for words, and a person may have meant otherwise
 
     @property
     def meaning(self) -> str:
@@ -208,6 +216,7 @@ class _Reading:
         self._unwanted: list[Term] = []
         self._filters = _NO_FILTERS
         self._excluded = _NO_FILTERS
+        self._misfits: dict[Misfit, None] = {}
         self._either = False
 
     @property
@@ -238,7 +247,8 @@ class _Reading:
         if excluded.fields:
             settled = settled._replace(fields=_without(settled.fields, excluded.fields))
             excluded = excluded._replace(fields=())
-        return Query(wanted, tuple(self._unwanted), settled, _enough(len(wanted)), excluded)
+        unwanted, misfits = tuple(self._unwanted), tuple(self._misfits)
+        return Query(wanted, unwanted, settled, _enough(len(wanted)), excluded, misfits=misfits)
 
     def _put(self, term: Term, *, minus: bool) -> None:
         if minus:
@@ -254,6 +264,8 @@ class _Reading:
         make = _FILTERS.get(field)
         found = make(value, self._now) if make else None
         if found is None:
+            if make:
+                self._misfits[Misfit(f"{field}:{value}", _TAKES[field])] = None
             return False
         if minus:
             self._excluded += found
@@ -316,6 +328,13 @@ _FILTERS: dict[str, Callable[[str, float | None], Filters | None]] = {
     "until": _until,
     "before": _until,
     "has": _has,
+}
+_DATE = "a date, such as 2026-11-16, today or 7d"
+_TAKES = {
+    "role": ", ".join(ROLES),
+    "in": ", ".join(FIELDS),
+    **dict.fromkeys(("since", "after", "until", "before"), _DATE),
+    "has": "error",
 }
 # A file that was read or written is named in what a tool was given.
 _TERM_FIELDS = {"title": "title", "text": "text", "thinking": "thinking", "file": "call"}
