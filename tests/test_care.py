@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -189,7 +190,21 @@ def test_files_that_others_may_read_are_told(machine: Machine) -> None:
     machine.sync()
     assert not machine.finding("permissions").act
     (machine.home / archive.DATABASE).chmod(0o644)
-    assert machine.finding("permissions").act.startswith("chmod")
+    assert f"chmod -R go-rwx {shlex.quote(str(machine.home))}" == machine.finding("permissions").act
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_a_journal_that_may_not_be_written_to_is_told(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.sync()
+    rows = machine.home / archive.DATABASE
+    monkeypatch.setattr(os, "access", lambda path, mode: path.exists() and (mode == os.F_OK or path != rows))
+    found = machine.finding("permissions")
+
+    assert found.says.startswith(f"you may not write to {rows}: ")
+    assert found.act.startswith("sudo chown")
+    assert found.data == {"barred": [str(rows)]}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")

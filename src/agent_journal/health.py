@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -182,8 +183,7 @@ def _vault(kept: Archive, _config: Config) -> Finding:
     if not gone:
         return Finding(topic="vault", says="all that was kept is there")
     act = "put the newest backup in its place; or let 'aj sync --full' read again what is still on disk"
-    says = f"something that was kept is gone from {', '.join(gone[:_MOST_NAMED])}"
-    says += f" and {len(gone) - _MOST_NAMED:,} more" if len(gone) > _MOST_NAMED else ""
+    says = f"something that was kept is gone from {_some_of(gone)}"
     return Finding(topic="vault", says=says, act=act, data={"packs": gone})
 
 
@@ -212,7 +212,7 @@ def _vectors(kept: Archive, config: Config) -> Finding:
 def _around(config: Config, seen: Survey) -> Iterator[Finding]:
     """The machine: who may read the files, how much room there is, who writes, and what with."""
     if archive.exists(config.home):
-        yield _permissions(config)
+        yield _permissions(config.home)
     yield _space(config, seen)
     owner = Lock(config.home / archive.LOCK).owner()
     says = "nobody is writing" if owner is None else f"another aj is writing now{owner}"
@@ -226,27 +226,42 @@ def _around(config: Config, seen: Survey) -> Iterator[Finding]:
         yield Finding(topic="place", says=says, act="move it elsewhere, and share copies by 'aj backup'")
 
 
-def _permissions(config: Config) -> Finding:
+def _permissions(home: Path) -> Finding:
     """Files are for their owner alone. On Windows the folder's owner is all that there is to say."""
     if os.name == "nt":
         return Finding(topic="permissions", says="as those of the folder")
     places = [
-        config.home,
-        *(
-            path
-            for name in (archive.VAULT, "index", "index.vectors")
-            for path in (config.home / name).rglob("*")
-        ),
+        home,
+        *(path for name in (archive.VAULT, "index", "index.vectors") for path in (home / name).rglob("*")),
     ]
-    places += [config.home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
+    places += [home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
+    barred = sorted({str(path) for path in places if _is_barred(path)})
+    if barred:  # mostly since somebody ran `sudo aj sync`
+        says = f"you may not write to {_some_of(barred)}: 'aj sync' and others will be refused"
+        return Finding(topic="permissions", says=says, act=_given_back(home), data={"barred": barred})
     loose = sorted({str(path) for path in places if _is_loose(path)})
-    if not loose:
-        return Finding(topic="permissions", says="only you can read the journal")
-    says = f"others may read {', '.join(loose[:_MOST_NAMED])}"
-    says += f" and {len(loose) - _MOST_NAMED:,} more" if len(loose) > _MOST_NAMED else ""
-    return Finding(
-        topic="permissions", says=says, act=f"chmod -R go-rwx {config.home}", data={"loose": loose}
-    )
+    if loose:
+        says, act = f"others may read {_some_of(loose)}", f"chmod -R go-rwx {quote(str(home))}"
+        return Finding(topic="permissions", says=says, act=act, data={"loose": loose})
+    return Finding(topic="permissions", says="only you can read the journal")
+
+
+def _some_of(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _is_barred(path: Path) -> bool:
+    """Whether something is there that this person may not change."""
+    return os.access(path, os.F_OK) and not os.access(path, os.R_OK | os.W_OK)
+
+
+def _given_back(home: Path) -> str:
+    """How a person comes to own a journal."""
+    if os.statvfs(home).f_flag & os.ST_RDONLY:
+        return f"{home} lies where nothing can be written: 'aj backup PATH' copies it to where you can"
+    place = quote(str(home))
+    return f'sudo chown -R "$(id -un)" {place}; chmod -R u+rwX,go-rwx {place}'
 
 
 def _is_loose(path: Path) -> bool:

@@ -29,7 +29,8 @@ class Lock:
             private_folder(self._path.parent)
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
-            raise UnusableArchive(str(self._path.parent), _reason(error)) from error
+            advice = "; 'aj doctor' says what to do" if isinstance(error, PermissionError) else ""
+            raise UnusableArchive(str(self._path.parent), _reason(error) + advice) from error
         until = time.monotonic() + wait
         told = False
         try:
