@@ -97,6 +97,25 @@ def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:
     assert "unreadable-file: the zip is damaged, or was not downloaded whole (" in told
 
 
+def test_what_did_not_come_through_is_told_with_what_there_is(tmp_path: Path) -> None:
+    said = (
+        b'{"type":"user","uuid":"a1","parentUuid":null,"isSidechain":false,"sessionId":"s",'
+        b'"timestamp":"2026-03-14T09:00:00.000Z","cwd":"/tea","message":{"role":"user","content":"Tea?"}}'
+    )
+    (tmp_path / "half.jsonl").write_bytes(said + b"\n[torn\n")
+    (tmp_path / "new.json").write_text("{}")
+    assert run("--home journal import half.jsonl new.json", tmp_path).returncode == 3
+    told = "1 could not be read whole, 1 not at all"
+
+    assert f"\nof these files {told}; --problems names them\n" in _told("status", tmp_path)
+    assert f"from 2 files; {told} (" in _told("doctor", tmp_path)
+    assert '"partly": 1, "unread": 1,' in _told("status --json", tmp_path)
+
+
+def _told(verb: str, folder: Path) -> str:
+    return run(f"--home journal {verb}", folder).stdout.decode()
+
+
 def matches(expected: str, got: str) -> bool:
     pattern = "".join(
         "(?:.*\n)*?" if line.strip() == "…" else re.escape(line).replace("…", ".*") + "\n"

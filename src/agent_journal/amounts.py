@@ -12,6 +12,15 @@ def count(number: int, thing: str, several: str = "") -> str:
     return f"{number:,} {thing if number == 1 else several or thing + 's'}"
 
 
+def not_whole(partly: int, unread: int) -> str:
+    """How many files came through in part or not at all; empty if all came through."""
+    told = (
+        f"{partly:,} could not be read whole" if partly else "",
+        f"{unread:,} {'not' if partly else 'could not be read'} at all" if unread else "",
+    )
+    return ", ".join(filter(None, told))
+
+
 def size(count: int) -> str:
     """A number of bytes for people."""
     if count < _KILO:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal import archive, embedding, indexing, journal, readers, survey
-from agent_journal.amounts import size
+from agent_journal.amounts import not_whole, size
 from agent_journal.archive import checking, machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
-from agent_journal.archive.store import Status
 from agent_journal.config import FILE_NAME, defaults, load
 from agent_journal.errors import AgentJournalError, BadConfig
 from agent_journal.homes.retention import deleting
@@ -169,12 +168,11 @@ def _in_danger(each: Histories, days: float | None, now_ns: int) -> str:
 
 def _journal(kept: Archive, config: Config) -> Finding:
     counts = kept.store.counts()
-    troubled = sum(row.status in {Status.UNREADABLE, Status.PARTLY} for row in kept.store.sources())
     says = f"{config.home}: {counts.messages:,} messages from {_files(counts.sources)}"
     if counts.missing:
         says += f", {counts.missing:,} of them gone from disk and kept"
-    if troubled:
-        says += f"; {troubled:,} could not be read whole ('aj status --problems')"
+    if lacking := not_whole(counts.partly, counts.unread):
+        says += f"; {lacking} ('aj status --problems')"
     return Finding(topic="journal", says=says, data={"home": str(config.home)})
 
 

@@ -246,6 +246,10 @@ class Counts(msgspec.Struct, kw_only=True):
     memories: int = 0
     sources: int = 0
     missing: int = 0
+    partly: int = 0
+    """Those of the sources of which something did not come through."""
+    unread: int = 0
+    """Those of which nothing did: nobody knows what they are, or they cannot be read."""
     bytes: int = 0
     by_source: dict[str, dict[str, Any]] = {}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_journal import embedding, indexing, journal
-from agent_journal.amounts import count, size
+from agent_journal.amounts import count, not_whole, size
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import conversations_told, reading, settings
 from agent_journal.terminal import out, show, show_json
@@ -53,6 +53,8 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
         "sources": counts.by_source,
         "files": counts.sources,
         "missing": counts.missing,
+        "partly": counts.partly,
+        "unread": counts.unread,
         "bytes": counts.bytes,
         "disk": journal.disk(config),
         "index": indexing.state(archive, config),
@@ -73,6 +75,8 @@ def _show(told: dict[str, Any]) -> None:
     )
     if told["missing"]:
         show(f"{count(told['missing'], 'file')} gone from disk and kept here")
+    if lacking := not_whole(told["partly"], told["unread"]):
+        show(f"of these files {lacking}; --problems names them")
     if not told["index"]["whole"]:
         show(f"the index is behind: {told['index']['problem'] or 'run aj sync'}")
     _show_vectors(told["vectors"])

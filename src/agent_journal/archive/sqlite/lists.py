@@ -9,7 +9,7 @@ from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.sqlite.finds import Finds
 from agent_journal.archive.sqlite.givers import TELLS
-from agent_journal.archive.store import Counts, Listed
+from agent_journal.archive.store import Counts, Listed, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -109,8 +109,14 @@ class Lists(Conversations, Finds):
                 "GROUP BY source ORDER BY count(*) DESC, source"
             )
         }
-        sources, missing, size = next(
-            self._rows("SELECT count(*), count(missing_since), coalesce(sum(size), 0) FROM sources")
+        sources, missing, partly, unread, size = next(
+            self._rows(
+                "SELECT count(*), count(missing_since), coalesce(sum(status = ?), 0), "
+                "coalesce(sum(status IN (?, ?)), 0), coalesce(sum(size), 0) FROM sources",
+                Status.PARTLY,
+                Status.UNREADABLE,
+                Status.UNKNOWN,
+            )
         )
         return Counts(
             conversations=self._value("SELECT count(*) FROM conversations"),
@@ -121,6 +127,8 @@ class Lists(Conversations, Finds):
             memories=self._value("SELECT count(*) FROM memories"),
             sources=sources,
             missing=missing,
+            partly=partly,
+            unread=unread,
             bytes=size,
             by_source=by_source,
         )
