@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import agent_journal
+from agent_journal import errors
 
 SAMPLE = Path(__file__).parent / "readers" / "json" / "clean" / "journal.jsonl"
 
@@ -19,6 +20,18 @@ SAMPLE = Path(__file__).parent / "readers" / "json" / "clean" / "journal.jsonl"
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(agent_journal, name) is not None
     assert name in dir(agent_journal)
+
+
+def test_every_exception_is_a_public_name_and_told() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "errors-and-exit-codes.md").read_text(encoding="utf-8")
+    raised = {
+        name
+        for name, each in vars(errors).items()
+        if isinstance(each, type) and each.__module__ == errors.__name__
+    }
+
+    assert raised <= {*agent_journal.__all__}
+    assert not [name for name in raised if f"`{name}`" not in page]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
