@@ -97,6 +97,12 @@ def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:
     assert "unreadable-file: the zip is damaged, or was not downloaded whole (" in told
 
 
+@pytest.mark.parametrize("arguments", ["sync --source tea", "import -f tea .", "import -f chatgpt@3 none"])
+def test_wrong_usage_makes_no_journal(arguments: str, tmp_path: Path) -> None:
+    assert run(f"--home journal {arguments}", tmp_path).returncode == 2
+    assert not (tmp_path / "journal").exists()
+
+
 def test_what_did_not_come_through_is_told_with_what_there_is(tmp_path: Path) -> None:
     said = (
         b'{"type":"user","uuid":"a1","parentUuid":null,"isSidechain":false,"sessionId":"s",'

@@ -13,6 +13,7 @@ from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.homes.refused import Refused
 from agent_journal.notes import Notes
+from agent_journal.pipeline import parse_format
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,6 +23,8 @@ from agent_journal.notes import Notes
 def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -> int:
     """Import files, folders, zips or standard input (-) into the journal."""
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
+    if from_format:
+        parse_format(from_format)
     note = Notes()
     config = settings()
     refused = Refused(config, os.environ)

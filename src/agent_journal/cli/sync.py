@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.found import Found
     from agent_journal.config import Config
+    from agent_journal.readers import ReaderInfo
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
     """Find every known history on this machine and import what is new or changed."""
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
+    infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
     config = settings()
     note = Notes()
     with Report(as_json=as_json) as report:
         summary = journal.sync(
             config,
-            lambda kept: found(config, kept, names, note),
+            lambda kept: found(config, kept, infos, note),
             report.done,
             full=full,
             begun=report.begun,
@@ -46,8 +48,7 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
     return code
 
 
-def found(config: Config, kept: Archive, names: Sequence[str], note: Notes) -> Iterator[Found]:
-    """Every file and folder where histories lie; of these sources only, if any are named."""
-    infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
+def found(config: Config, kept: Archive, infos: Sequence[ReaderInfo], note: Notes) -> Iterator[Found]:
+    """Every file and folder where histories of these sources lie."""
     here = homes.here()
     return located(config, infos, os.environ, here, projects=projects_of(kept), note=note)
