@@ -13,7 +13,7 @@ from agent_journal.source import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_journal.source import File, Source, Stream
+    from agent_journal.source import File, Source, Stdin, Stream
 
 MAX_FILE_BYTES = 2 << 30
 MAX_TOTAL_BYTES = 8 << 30
@@ -66,7 +66,7 @@ class Compressed:
 
     is_folder = False
 
-    def __init__(self, whole: File) -> None:
+    def __init__(self, whole: File | Stdin) -> None:
         self.whole = whole
         self.label = whole.label
         self.path = whole.path
@@ -101,7 +101,7 @@ class Compressed:
         return self.whole.companions(*names)
 
 
-def _gzip(packed: IO[bytes]) -> Stream:
+def _gzip(packed: IO[bytes] | io.RawIOBase) -> Stream:
     import gzip  # noqa: PLC0415 (only compressed files need it)
 
     return gzip.GzipFile(fileobj=packed)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
+    from _typeshed import WriteableBuffer
+
     from agent_journal.zipped import Archive
 
 HEAD_BYTES = 65_536
@@ -348,9 +350,13 @@ class Stdin:
     def __del__(self) -> None:
         self._kept.close()
 
-    def open(self) -> Stream:
-        self._kept.seek(0)
-        return _Unclosed(self._kept)
+    def bytes_at(self, position: int, count: int) -> bytes:
+        """So many bytes from there on, or all that follow if these are fewer."""
+        self._kept.seek(position)
+        return self._kept.read(count)
+
+    def open(self) -> io.RawIOBase:
+        return _Again(self)
 
     def children(self) -> Sequence[Source]:
         return ()
@@ -430,17 +436,35 @@ class Reading(Closing):
         self._stream.close()
 
 
-class _Unclosed(Reading):
-    """A stream whose end of use is not the end of its file."""
+class _Again(io.RawIOBase):
+    """What came on standard input, from its beginning; several may read it side by side."""
 
-    def close(self) -> None:
-        pass
+    def __init__(self, source: Stdin) -> None:
+        self._source = source
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._source.size}[whence]
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self._source.bytes_at(self._at, len(view))
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
 
 
 def open_source(location: str) -> Source:
     """The source a person names: a file, a folder, a zip, or `-` for standard input."""
     if location == "-":
-        return Stdin()
+        return opened(Stdin())
     if os.path.isdir(location):
         return Folder(location)
     try:
@@ -457,9 +481,9 @@ def opened(source: Source) -> Source:
     if own := getattr(source, "opened", None):  # one that is kept remembers what was in it
         inside: Source = own()
         return inside
-    if not isinstance(source, File):
+    if not isinstance(source, File | Stdin):
         return source
-    file = _held(source)
+    file = _held(source) if isinstance(source, File) else source
     magic = _first_bytes(file)
     if magic in _ZIP:
         from agent_journal.zipped import Archive  # noqa: PLC0415 (zipfile is slow to import)

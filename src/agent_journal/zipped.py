@@ -111,8 +111,7 @@ def _seekable(file: Source) -> IO[bytes]:
         return io.BufferedReader(stream)
     if isinstance(stream, io.BytesIO):
         return stream
-    # Standard input: zips need to be read from the end.
-    return io.BytesIO(stream.read())
+    return io.BytesIO(stream.read())  # zips need to be read from the end
 
 
 def _by_path(members: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo], dict[str, str]]:

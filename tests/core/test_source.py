@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import os
 import struct
+import sys
 import zipfile
 from pathlib import Path
 
@@ -115,6 +117,20 @@ def test_standard_input_can_be_read_again() -> None:
 
     assert content(source) == content(source) == b"x" * 20_000_000
     assert len(Peek(source).head) == 65_536
+
+
+def test_what_is_packed_on_standard_input_is_opened(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = zip_of(tree, tmp_path / "t.zip")
+    zipped = Path(location).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(zipped)))
+    source = open_source("-")
+
+    assert [content(file) for file in files_below(source)] == [b"a", b"c", b"e"]
+    assert sha256(source) == hashlib.sha256(zipped).hexdigest()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"tea" * 1000))))
+    assert content(open_source("-")) == b"tea" * 1000
 
 
 def test_hashes(tree: Path) -> None:

@@ -18,7 +18,7 @@ from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
 from agent_journal.pipeline import Unit
-from agent_journal.source import File, Stdin, as_text, files_below, open_source
+from agent_journal.source import File, Stdin, as_text, files_below, open_source, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -117,10 +117,13 @@ class Reading:
             self._settle_again(note, {as_text(source.label) for _, source in units})
 
     def _units(self, found: Found, note: Notes) -> Iterator[Unit]:
-        source = open_source(found.path)
-        if isinstance(source, Stdin):  # which has no size before it is read
+        if found.path == "-":  # which has no size before it is read
+            given = Stdin()
             row = self.read.row
-            row.stat, row.size = Stat(source.size), source.size
+            row.stat, row.size = Stat(given.size), given.size
+            source = opened(given)
+        else:
+            source = open_source(found.path)
         if not source.is_folder and self._from_format is None:
             if found.home and _is_empty(source):
                 return  # it was only begun
