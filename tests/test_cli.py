@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -95,6 +96,20 @@ def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:
     assert "\n  a.txt: unknown-file: " in told
     assert "\n  b/c.txt: unknown-file: " in told
     assert "unreadable-file: the zip is damaged, or was not downloaded whole (" in told
+
+
+def test_what_is_not_opened_is_to_be_unpacked(tmp_path: Path) -> None:
+    for name, inside in (("inner.zip", "chat.json"), ("outer.zip", "inner.zip")):
+        with zipfile.ZipFile(tmp_path / name, "w") as packed:
+            packed.writestr(
+                inside, (tmp_path / inside).read_bytes() if (tmp_path / inside).exists() else "{}"
+            )
+    with tarfile.open(tmp_path / "takeout.tgz", "w:gz") as packed_otherwise:
+        packed_otherwise.add(tmp_path / "inner.zip")
+    told = run("import outer.zip takeout.tgz", tmp_path).stderr.decode()
+
+    assert told.count(": it is packed in a way that is not opened; unpack it, and give what is in it\n") == 2
+    assert "/outer.zip/inner.zip: unknown-file: " in told
 
 
 @pytest.mark.parametrize("arguments", ["sync --source tea", "import -f tea .", "import -f chatgpt@3 none"])

@@ -25,6 +25,12 @@ _FIRST_RECORDS, _MOST_RECORDS = 4, 40
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
 _FEW_RECORDS = 3
 _SQLITE = b"SQLite format 3\0"
+# A zip, gzip and zstd, which nobody looks at unopened unless they are packed twice; 7z, rar, xz.
+_PACKED = (
+    *(b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"),
+    *(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\xfd7zXZ\0"),
+)
+_TAR, _TAR_AT = b"ustar", 257
 _FEW_ROWS = 20
 # A first line may hold a picture.
 _LONGEST_FIRST = 64 << 20
@@ -205,6 +211,8 @@ class Peek:
             return "it is a web page (HTML), perhaps a login or error page saved in place of the data"
         if self.raw.startswith(_SQLITE):
             return "it is a database that no reader knows"
+        if self.raw.startswith(_PACKED) or self.raw[_TAR_AT:].startswith(_TAR):
+            return "it is packed in a way that is not opened; unpack it, and give what is in it"
         if b"\0" in self.raw[:4096]:
             return "it is a binary file"
         if self.opening in {"[", "{"}:

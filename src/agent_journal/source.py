@@ -461,6 +461,18 @@ class _Again(io.RawIOBase):
         return len(data)
 
 
+def is_address(location: str) -> bool:
+    """Whether it is something on the web, where nothing is read from."""
+    return location.startswith(("https://", "http://"))
+
+
+def why_absent(location: str) -> str:
+    """What is said of a file that is not there."""
+    if is_address(location):
+        return "it is an address; save what is there, and give the file"
+    return "there is no such file or folder"
+
+
 def open_source(location: str) -> Source:
     """The source a person names: a file, a folder, a zip, or `-` for standard input."""
     if location == "-":
@@ -470,7 +482,7 @@ def open_source(location: str) -> Source:
     try:
         os.lstat(location)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise UnreadableSource(location, "there is no such file or folder") from None
+        raise UnreadableSource(location, why_absent(location)) from None
     except OSError as error:  # it lies where nobody may look, or can be no name
         raise UnreadableSource(location, (error.strerror or str(error)).lower()) from error
     return opened(File(os.path.realpath(location) if os.path.islink(location) else location))

@@ -15,7 +15,7 @@ from agent_journal.archive.store import Erasing, SourceRow, Status
 from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind, Note, Notes
-from agent_journal.source import as_text
+from agent_journal.source import as_text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -297,7 +297,7 @@ def _is_outdated(snapshot: Snapshot) -> bool:
 
 def _absent(path: str) -> Result:
     file = as_text(path)
-    why = Note(kind=Kind.UNREADABLE_FILE.label, file=file, detail="there is no such file or folder")
+    why = Note(kind=Kind.UNREADABLE_FILE.label, file=file, detail=why_absent(path))
     return Result(source="", file=file, status=Status.UNREADABLE, notes=[str(why)])
 
 

@@ -14,6 +14,7 @@ from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.homes.refused import Refused
 from agent_journal.notes import Notes
 from agent_journal.pipeline import parse_format
+from agent_journal.source import is_address
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,7 +31,7 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     refused = Refused(config, os.environ)
     for path in paths:
         _insist_on_a_source(path, refused)
-    found = (Found(path if path == "-" else os.path.abspath(path)) for path in paths)  # noqa: PTH100
+    found = map(Found, map(_whole, paths))
     with Report(as_json=as_json) as report:
         journal.import_files(
             config,
@@ -44,6 +45,11 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     code = report.finish(None, note)
     embed_later(config)
     return code
+
+
+def _whole(path: str) -> str:
+    """A path from the root, as the ledger has it."""
+    return path if path == "-" or is_address(path) else os.path.abspath(path)  # noqa: PTH100
 
 
 def _insist_on_a_source(path: str, refused: Refused) -> None:
