@@ -13,10 +13,14 @@ from agent_journal.encoding import encodable
 from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import tzinfo
 
+    from agent_journal.archive.store import Store
+
     Command = TypeVar("Command", bound=Callable[..., Any])
+
+EMPTY = "the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file"
 
 
 def date_in_seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
@@ -78,6 +82,29 @@ def filters(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def is_narrowed(asked: Mapping[str, Any]) -> bool:
+    """Whether somebody wants to see only some."""
+    return any(value is not None for value in asked.values())
+
+
+def why_none(store: Store, asked: Mapping[str, Any]) -> str:
+    """Why there is nothing like what is asked for, where more than that can be told; else nothing."""
+    if not store.counts().conversations:
+        return EMPTY
+    from agent_journal.search.query import meant  # noqa: PLC0415 (if nothing was found)
+
+    for kind in ("source", "project"):
+        name = asked.get(kind)
+        if name and not meant(kind, [name], store.values(kind)):
+            return not_called(kind, name)
+    return ""
+
+
+def not_called(kind: str, name: str) -> str:
+    """What is said of a name that nothing in the journal has."""
+    return f"no {kind} in the journal is called {name!r}, nor has it in its name"
 
 
 def wanted(asked: dict[str, Any], **more: Any) -> Filter:

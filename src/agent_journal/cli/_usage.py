@@ -155,11 +155,11 @@ def _of(shown: int, all_: int, by: str) -> str:
     return f", the last {shown} of {all_} {by}s" if shown < all_ else ""
 
 
-def tell(told: Report) -> None:
-    """Say what the numbers leave out and what they mean."""
+def tell(told: Report, nothing: str = "") -> None:
+    """Say what the numbers leave out and what they mean; or `nothing`, if there are none."""
     notices = told.notices
-    if not told.rows:
-        say("aj: nothing that was used is like that")
+    if nothing:
+        say(f"aj: {nothing}")
     if told.total.cost_usd > told.total.cost_stated_usd:
         said = "API cost is what the API would have cost, not what a subscription costs"
         if told.total.cost_stated_usd:

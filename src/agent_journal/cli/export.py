@@ -10,8 +10,8 @@ import click
 
 from agent_journal import exporting, output, tree, writers
 from agent_journal.amounts import count
-from agent_journal.cli._filters import filters, wanted
-from agent_journal.cli._journal import bringing_up, settings
+from agent_journal.cli._filters import filters, is_narrowed, wanted, why_none
+from agent_journal.cli._journal import bringing_up, reading, settings
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._output import place
 from agent_journal.cli._run import FAILED, PARTLY
@@ -111,7 +111,7 @@ def command(
 
     Keys, tokens and passwords are replaced by what they are, and named on standard error.
     """
-    by_likeness = query is not None or any(value is not None for value in asked.values())
+    by_likeness = query is not None or is_narrowed(asked)
     if [bool(names), by_likeness, everything].count(True) != 1:
         raise click.UsageError("say what to export: ids, filters or --search QUERY, or --all")
     if include_secrets and redact_personal:
@@ -137,7 +137,7 @@ def command(
         colours = theme or settled.export.html_theme
         written = export.write(chosen, shape, theme=colours, images=images, memories=everything)
     if not written:
-        why = "what is meant cannot be read" if export.notes.damaged else "no conversation is like that"
+        why = "what is meant cannot be read" if export.notes.damaged else _why_none(asked)
         say(f"aj: nothing was written: {why}")
         return FAILED
     if as_json:
@@ -145,6 +145,11 @@ def command(
     else:
         export.tell(written)
     return PARTLY if export.notes.damaged else 0
+
+
+def _why_none(asked: dict[str, Any]) -> str:
+    with reading() as archive:
+        return why_none(archive.store, asked) or "no conversation is like that"
 
 
 def _refuse_nonsense(writer: Writer, path: str | None, images: Images, *, as_json: bool) -> None:
@@ -181,12 +186,11 @@ def _chosen(
     everything: bool,
 ) -> list[Listed]:
     """The conversations that are meant."""
-    is_filtered = any(value is not None for value in asked.values())
     if names:
         return [*{each.key: each for each in map(journal.one, names)}.values()][:limit]
     if query is not None:
         return exporting.found(
-            journal, query, wanted(asked, with_children=True) if is_filtered else None, limit
+            journal, query, wanted(asked, with_children=True) if is_narrowed(asked) else None, limit
         )
     return [*journal.conversations(wanted(asked, with_children=everything))][:limit]
 

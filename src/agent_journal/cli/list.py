@@ -9,7 +9,7 @@ import click
 
 from agent_journal.amounts import count
 from agent_journal.archive.sqlite.lists import SORTS
-from agent_journal.cli._filters import filters, wanted
+from agent_journal.cli._filters import filters, is_narrowed, wanted, why_none
 from agent_journal.cli._journal import reading
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.moments import short
@@ -51,25 +51,17 @@ def command(
             for each in rows:
                 show_json(each)
         else:
-            _show(list(rows), is_narrowed=missing or asked_for_less(asked))
+            told = list(rows)
+            show_table(out(), _COLUMNS, map(_row, told))
+            if not told:
+                say(f"aj: {why_none(archive.store, asked) or 'no conversation is like that'}")
         is_cut = next(found, None) is not None
-        is_asked_for = as_json or missing or asked_for_less(asked) or with_children or is_cut
+        is_asked_for = as_json or missing or is_narrowed(asked) or with_children or is_cut
         left_out = 0 if is_asked_for else archive.store.counts().aside
     if is_cut:
         say(f"aj: the first {limit:,}; --max 0 shows all")
     if left_out:
         say(f"aj: not listed: {left_out:,} of subagents, or twins of these; --all lists them")
-
-
-def _show(rows: list[Listed], *, is_narrowed: bool) -> None:
-    if not rows:
-        say("aj: no conversation is like that" if is_narrowed else "aj: the journal is empty")
-    show_table(out(), _COLUMNS, (_row(each) for each in rows))
-
-
-def asked_for_less(asked: dict[str, str | None]) -> bool:
-    """Whether somebody wants to see only some."""
-    return any(value is not None for value in asked.values())
 
 
 def _row(each: Listed) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agent_journal import journal as journals
-from agent_journal.cli._filters import date_in_seconds
+from agent_journal.cli._filters import EMPTY, date_in_seconds, not_called
 from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
@@ -190,10 +190,10 @@ def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
     if answer.hits or as_json:
         return
     if answer.is_empty:
-        say("aj: the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file")
+        say(f"aj: {EMPTY}")
     elif answer.unknown:
         for kind, name in answer.unknown:
-            say(f"aj: nothing was found: no {kind} in the journal is called {name!r}, nor has it in its name")
+            say(f"aj: nothing was found: {not_called(kind, name)}")
     else:
         say(f"aj: nothing was found behind the first {offset:,}" if offset else "aj: nothing was found")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_journal.cli import _usage
-from agent_journal.cli._filters import moment_in, of_conversations, wanted
+from agent_journal.cli._filters import is_narrowed, moment_in, of_conversations, wanted, why_none
 from agent_journal.cli._journal import reading, settings
 from agent_journal.terminal import say, show_json
 from agent_journal.usage import PERIODS, WAYS
@@ -72,6 +72,7 @@ def command(
             now=this_slot(),
             estimate=estimate,
         )
+        nothing = "" if told.rows else why_none(archive.store, asked) or _no_usage({**asked, **span})
     rows = _first(told, limit if limit is not None or as_json or as_csv else _usage.LINES.get(by))
     if as_json:
         _show_json(told, rows)
@@ -84,7 +85,11 @@ def command(
         _usage.show(told, rows, with_chart=chart)
         if len(rows) < len(told.rows):
             say(f"aj: {len(rows):,} of {len(told.rows):,} lines; --max 0 shows all")
-    _usage.tell(told)
+    _usage.tell(told, nothing)
+
+
+def _no_usage(asked: dict[str, str | None]) -> str:
+    return "nothing that was used is like that" if is_narrowed(asked) else "no source tells what was used"
 
 
 def _first(told: Report, limit: int | None) -> list[Row]:
