@@ -149,7 +149,7 @@ def command(
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
         most = limit or config.search.max_results
-        answer = journal.search(query, most, offset, around, mode=mode, whole=as_json)
+        answer = journal.search(query, most, offset, around, mode=mode or _usual_mode(config), whole=as_json)
         for hit in answer.hits:
             if as_json:
                 show_json(_as_data(hit))
@@ -161,6 +161,12 @@ def command(
             say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
     _tell(answer, offset, as_json=as_json)
     _mend(answer, config)
+
+
+def _usual_mode(config: Config) -> Mode:
+    """How is looked for where nobody says so: who switched meaning off need not be told with every answer."""
+    mode = config.search.default_mode
+    return "lexical" if mode == "hybrid" and not config.index.vector.enabled else mode
 
 
 def _is_bare(query: Query) -> bool:
