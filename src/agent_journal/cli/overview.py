@@ -40,6 +40,8 @@ _FOUND = (
     Column("where", gives_way=True),
 )
 
+_IMPORT = ("aj import PATH", "archive an export, a folder or a zip")
+
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
@@ -60,6 +62,7 @@ def command() -> None:
         if seen.new_files
         else None,
         ("aj search WORDS", "find what was said, thought or done") if counts.messages else None,
+        _IMPORT if not (counts.messages or seen.new_files) else None,
         (f"aj show {shlex.quote(shown)}", newest.title or "the newest conversation") if newest else None,
         ("aj watch", "keep archiving while agents write") if not seen.new_files else None,
         ("aj --help", "everything else"),
@@ -80,7 +83,7 @@ def _without_journal(seen: Survey) -> None:
         show("There is no journal yet, and no history of a known tool was found on this machine.")
     _try(
         ("aj sync", "archive them all; nothing is sent anywhere, no source is changed") if found else None,
-        ("aj import PATH", "archive an export, a folder or a zip") if not found else None,
+        _IMPORT if not found else None,
         ("aj demo", "see it work on a few histories made up for that"),
         ("aj --help", "everything else"),
     )
@@ -113,8 +116,9 @@ def _with_journal(counts: Counts, seen: Survey) -> None:
                 f"{count(each.new_files, 'file')}, {size(each.new_bytes)}" if each and each.new_files else "",
             )
         )
-    show_table(out(), _ARCHIVED, rows)
-    show("")
+    if rows:
+        show_table(out(), _ARCHIVED, rows)
+        show("")
 
 
 def _shown(id_: str, kept: Archive) -> str:
