@@ -60,6 +60,8 @@ def main() -> None:
     """Run the verb that the command line names."""
     terminal.prepare()
     arguments = _behind_home(sys.argv[1:])
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [*arguments[1:], "--help"]
     if arguments and arguments[0] in {"--help", "-h", "help"}:
         # Asking for help imports nothing: a static table, not the verbs themselves.
         _end(terminal.tell(HELP.format(verbs=_table()).rstrip("\n")))
@@ -70,7 +72,7 @@ def main() -> None:
         _end(terminal.tell(f"aj {__version__}"))
         return
     if arguments and arguments[0] not in VERBS:
-        terminal.say(f"aj: no verb is called {quoted(arguments[0])}; 'aj --help' lists them")
+        terminal.say(f"aj: no verb is called {quoted(arguments[0])}; {_hint(arguments[0])}")
         sys.exit(2)
     try:
         from agent_journal.cli._run import run  # noqa: PLC0415
@@ -84,6 +86,13 @@ def main() -> None:
 def _end(code: int) -> None:
     if code:
         sys.exit(code)
+
+
+def _hint(typed: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (only where needed)
+
+    near = get_close_matches(typed, VERBS, 1)
+    return f"did you mean {near[0]!r}?" if near else "'aj --help' lists them"
 
 
 def _behind_home(arguments: list[str]) -> list[str]:
