@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -80,6 +81,11 @@ def test_a_zone_that_is_not_there() -> None:
     for name in ("Middle/Earth", "../../etc/passwd", "", "a\0b"):
         with pytest.raises(NoSuchName):
             zone_of(name)
+
+
+def test_a_way_that_is_not_there(store: SqliteStore, settled: Config) -> None:
+    with pytest.raises(NoSuchName, match="no way to sum up usage is called 'year'; known: day, week, "):
+        told(store, settled, cast("By", "year"))
 
 
 def test_by_all_else(store: SqliteStore, settled: Config) -> None:

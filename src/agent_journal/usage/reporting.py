@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from agent_journal import readers
 from agent_journal.archive.store import Filter
-from agent_journal.usage import PERIODS, Notices, Report, Row, Sums
+from agent_journal.errors import NoSuchName
+from agent_journal.usage import PERIODS, WAYS, Notices, Report, Row, Sums
 from agent_journal.usage.periods import Periods
 from agent_journal.usage.prices import Prices
 
@@ -38,6 +39,8 @@ def report(
     `now` is this quarter of an hour since 1970: what is dated after it is noted. With `estimate` there are
     also lines for what sources estimate, and for answers of which nothing is stated.
     """
+    if by not in WAYS:
+        raise NoSuchName("way to sum up usage", by, WAYS)
     wanted = wanted or Filter()
     prices = Prices(config)
     making = Reporting(store, by, prices, zone, now, estimate=estimate)
