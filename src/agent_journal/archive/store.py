@@ -165,6 +165,8 @@ class Found(NamedTuple):
     position: int
     texts: tuple[tuple[str, str], ...] = ()
     """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`, `attached`."""
+    source: str = ""
+    """Of a memory: who remembers it. All else is in a conversation, which has a source."""
 
 
 class Placed(NamedTuple):

@@ -221,7 +221,7 @@ def _as_data(hit: Hit) -> dict[str, object]:
     return {
         "conversation": listed.id if listed else None,
         "message": hit.entry.message or None,
-        "source": listed.source if listed else None,
+        "source": listed.source if listed else hit.entry.source or None,
         "title": listed.title if listed else None,
         "project": listed.project if listed else None,
         "role": hit.entry.role or None,
@@ -255,8 +255,9 @@ def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     message = hit.entry.message
     name = "memory" if listed is None else f"{listed.id}@{message}" if message else listed.id
     sink.line(("strong", name), ("dim", f"  {hit.score:.2f}" if with_score else ""))
-    where = (listed.title, listed.source, listed.project) if listed else ()
-    about = (*where, hit.entry.role, _FROM.get(hit.field), _when(hit.entry.at, now))
+    where = (listed.title, listed.source, listed.project) if listed else (hit.entry.source,)
+    role = hit.entry.role if listed else ""
+    about = (*where, role, _FROM.get(hit.field), _when(hit.entry.at, now))
     sink.line("  ", ("dim", " · ".join(part for part in about if part)))
     for each in hit.before:
         _show_around(each, sink)

@@ -104,13 +104,13 @@ class Finds(Indexable):
         titles = self._rows(
             f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {AMONG}", asked
         )
-        memories = self._rows(f"SELECT key, id, at, text FROM memories WHERE key {AMONG}", asked)
+        memories = self._rows(f"SELECT key, id, at, text, source FROM memories WHERE key {AMONG}", asked)
         return {
             key: Found(key, conversation, "", "", at, title, 0, (("title", title),))
             for key, conversation, title, at in titles
         } | {
-            key: Found(key, 0, id_, "memory", at, text, 0, (("text", text),))
-            for key, id_, at, text in memories
+            key: Found(key, 0, id_, "memory", at, text, 0, (("text", text),), source)
+            for key, id_, at, text, source in memories
         }
 
     def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
