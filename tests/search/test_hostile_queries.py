@@ -210,6 +210,8 @@ def test_reading_a_query_is_the_same_every_time(text: str) -> None:
         ('"a phrase" word', ((Term("a phrase", quoted=True),), (Term("word"),)), ()),
         ('say "not closed', ((Term("say"),), (Term("not closed", quoted=True),)), ()),
         ("this -that", ((Term("this"),),), (Term("that"),)),
+        ("this -t", ((Term("this"),), (Term("t"),)), ()),
+        ('this -"t" -表', ((Term("this"),),), (Term("t", quoted=True), Term("表"))),
         ('-"this one"', (), (Term("this one", quoted=True),)),
         ("a-b", ((Term("a-b"),),), ()),
         ("pre*", ((Term("pre", prefix=True),),), ()),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Found
     from agent_journal.config import Config
     from agent_journal.search.marking import Snippet
-    from agent_journal.search.query import Query
+    from agent_journal.search.query import Query, Term
     from agent_journal.searching import Answer, Hit, Mode
     from agent_journal.terminal import Piece, Sink
 
@@ -159,7 +159,7 @@ def command(
             say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
         if answer.has_more:
             say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
-    _tell(answer, offset, as_json=as_json)
+    _tell(answer, query.unwanted, offset, as_json=as_json)
     _mend(answer, config)
 
 
@@ -175,7 +175,7 @@ def _is_bare(query: Query) -> bool:
     return not (query.wanted or query.unwanted) and filters == query.excluded == Filters()
 
 
-def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
+def _tell(answer: Answer, unwanted: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
     """Say what must be known about an answer."""
     for text, takes in answer.misfits:
         say(f"aj: {text!r} was looked for as it stands; {text.partition(':')[0]}: takes {takes}")
@@ -200,8 +200,12 @@ def _tell(answer: Answer, offset: int = 0, *, as_json: bool) -> None:
     elif answer.unknown:
         for kind, name in answer.unknown:
             say(f"aj: nothing was found: {not_called(kind, name)}")
+    elif offset:
+        say(f"aj: nothing was found behind the first {offset:,}")
     else:
-        say(f"aj: nothing was found behind the first {offset:,}" if offset else "aj: nothing was found")
+        words = [term.text for term in unwanted]
+        hint = f"; -{words[0]} leaves out what has {words[0]!r}, in quotes it is looked for" if words else ""
+        say(f"aj: nothing was found{hint}")
 
 
 def _mend(answer: Answer, config: Config) -> None:

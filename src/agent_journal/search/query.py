@@ -237,6 +237,7 @@ class _Reading:
         if field and not known:  # std::vector, http://host, file:///tmp, C:\temp
             quoted, word = "", f"{field}:{quoted or word}"
         term = Term(quoted, quoted=True, field=known) if not word else _word(word, known)
+        minus = minus and not _is_option(term)
         if any(map(str.isalnum, term.text)):
             self._put(term, minus=minus)
 
@@ -272,6 +273,11 @@ class _Reading:
         else:
             self._filters += found
         return True
+
+
+def _is_option(term: Term) -> bool:
+    """Whether a letter or a digit stands behind a minus: nobody means to do without it in `pytest -q`."""
+    return len(term.text) == 1 and term.text.isascii() and not (term.quoted or term.field or term.prefix)
 
 
 def _word(word: str, field: str = "") -> Term:
