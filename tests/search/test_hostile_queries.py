@@ -216,6 +216,12 @@ def test_reading_a_query_is_the_same_every_time(text: str) -> None:
         ("a-b", ((Term("a-b"),),), ()),
         ("pre*", ((Term("pre", prefix=True),),), ()),
         ("this OR that other", ((Term("this"), Term("that")), (Term("other"),)), ()),
+        ("this AND that", ((Term("this"),), (Term("that"),)), ()),
+        (
+            'AND this "AND" and',
+            ((Term("AND"),), (Term("this"),), (Term("AND", quoted=True),), (Term("and"),)),
+            (),
+        ),
         ("OR this", ((Term("OR"),), (Term("this"),)), ()),
         ("this or that", ((Term("this"),), (Term("or"),), (Term("that"),)), ()),
         ("– ... !", (), ()),

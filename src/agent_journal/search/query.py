@@ -40,6 +40,7 @@ _MOST = 64  # terms
 _MOST_VALUES = 64  # of one filter
 _PASTED = 10  # words; who has more pastes a message or a log, of which a part may read otherwise elsewhere
 _NO_SENTENCE = 24  # words; nobody types as many, and what looks like an operator among them is none
+_JOINING = ("OR", "AND")  # the second is what two words mean anyway
 _NOWHERE = ("",)  # no field is called so
 _QUOTES = str.maketrans("“”„‟«»＂", '"""""""')
 # A field is a name before a colon with something right behind it; a minus belongs to what it touches.
@@ -226,8 +227,8 @@ class _Reading:
 
     def take(self, minus: bool, field: str, quoted: str, word: str) -> None:  # noqa: FBT001
         """One more piece of the text."""
-        if word == "OR" and not minus and not field and (self._wanted or self._filters != _NO_FILTERS):
-            self._either = bool(self._wanted)
+        if word in _JOINING and not minus and not field and (self._wanted or self._filters != _NO_FILTERS):
+            self._either = word == "OR" and bool(self._wanted)
             return
         if field and self._is_filter(minus, field.lower(), quoted or word):
             self._either = False
