@@ -170,9 +170,7 @@ def _whole_folder(path: str) -> Iterator[str]:
     with suppress(OSError):
         os.rmdir(target)  # an empty one is as good as none
     if os.path.lexists(target):
-        raise CannotWrite(
-            path, "there is something already, and a bundle is written into a folder of its own"
-        )
+        raise CannotWrite(path, "there is something already; name another folder, or move that away")
     part = f"{target}.part{os.getpid()}"
     try:
         make_folder(part)
