@@ -560,6 +560,14 @@ def test_a_glob_without_a_root_is_looked_for_in_projects(machine: Machine, value
     assert machine.noted() == []
 
 
+def test_a_root_that_is_no_folder_is_noted(machine: Machine) -> None:
+    machine.settle('[storage]\nroots = ["~/gone", "~/gone*", "relative"]\n')
+
+    assert machine.paths(INK) == []
+    assert [note.file for note in machine.notes.kept] == ["~/gone", "relative"]
+    assert {note.detail for note in machine.notes.kept} == {"storage.roots names it, and it is no folder"}
+
+
 def test_roots_may_be_globs(machine: Machine) -> None:
     for folder in ("src1/a", "src2", "other"):
         machine.write(f"{folder}/.ink.md")

@@ -155,8 +155,18 @@ class _Folders:
         near = [] if here is None else [os.path.abspath(here)]
         named = dict.fromkeys([*near, *filter(_may_be_looked_at, projects)])
         self._projects = [globs.literal(path) for path in named]
-        roots = (globs.parsed(text, environ) for text in config.storage.roots)
-        self._roots = [root for root in roots if root is not None and root.anchor]
+        self._roots = [*self._named_roots(config.storage.roots)]
+
+    def _named_roots(self, texts: Iterable[str]) -> Iterator[Pattern]:
+        """The folders of projects that a person names; what can be none is noted."""
+        for text in texts:
+            root = globs.parsed(text, self._environ)
+            if root is None:
+                continue
+            if root.anchor:
+                yield root
+            if not root.anchor or (root.is_literal and not os.path.isdir(root.path)):
+                self._note.add(Kind.MISSING_FILE, text, detail="storage.roots names it, and it is no folder")
 
     def placed(self, home: Home) -> Iterator[Pattern]:
         """A pattern in each place where it is to be looked for."""
