@@ -96,13 +96,15 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for summary in conversation.summaries:
         yield f"\n  Summary {short(summary.at)}".rstrip()
         yield said(summary.text)
-    failures = telling.failures(conversation)
+    found, failures = sections(conversation), telling.failures(conversation)
+    if found and found[0].entries and isinstance(found[0].entries[0], Event):
+        yield ""  # a message begins with a line of its own
     is_aside = all(message.sidechain for message in tree.messages(conversation))
-    for section in sections(conversation):
+    for section in found:
         if section.kind != "main":
             yield f"\n{_RULE}\n{_beginning(section)}"
-        found = turns(section.entries, failures)
-        yield from _turns(found, page, is_aside=is_aside or section.kind == "subagent")
+        told = turns(section.entries, failures)
+        yield from _turns(told, page, is_aside=is_aside or section.kind == "subagent")
     for feedback in conversation.feedback:
         words = ("Feedback", feedback.message_id, feedback.rating, feedback.text)
         yield f"\n  {one_line(' '.join(filter(None, words)))}"
@@ -117,7 +119,7 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
     facts, run, link = page.facts, page.run, conversation.link
     moments = span(facts.begun_at, facts.ended_at)
     return {
-        "Source": f"{run.titles.get(facts.source, facts.source)} {conversation.app_version or ''}",
+        "Source": f"{run.titles.get(facts.source, facts.source)} {conversation.app_version or ''}".rstrip(),
         "Id": conversation.id,
         "Project": conversation.cwd or "",
         "Git": " ".join(filter(None, (conversation.git_branch, conversation.git_commit))),
