@@ -9,6 +9,7 @@ $ aj convert in.jsonl -t json        the command; `in.jsonl` is the block that f
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -96,6 +97,24 @@ def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:
     assert "\n  a.txt: unknown-file: " in told
     assert "\n  b/c.txt: unknown-file: " in told
     assert "unreadable-file: the zip is damaged, or was not downloaded whole (" in told
+
+
+def test_a_project_may_be_named_as_the_shell_names_folders(tmp_path: Path) -> None:
+    here = tmp_path / "tea.pot"
+    here.mkdir()
+    lines = [_said("oolong", str(here)), _said("sencha", str(here / "lid")), _said("matcha", "/srv/tea.cup")]
+    (tmp_path / "all.jsonl").write_text("".join(lines), encoding="utf-8")
+    assert run(f"--home {tmp_path}/journal import ../all.jsonl", here).returncode == 0
+    for verb in ("list", "search --mode lexical tea"):
+        told = run(f"--home {tmp_path}/journal {verb} --project .", here).stdout.decode()
+        assert [name in told for name in ("oolong", "sencha", "matcha")] == [True, True, False], told
+    assert "oolong" in run(f"--home {tmp_path}/journal list --project ../tea.pot", here).stdout.decode()
+
+
+def _said(name: str, folder: str) -> str:
+    said = {"type": "message", "id": "m", "role": "user", "parts": [{"type": "text", "text": f"tea {name}"}]}
+    about = {"type": "conversation", "id": name, "source": "somewhere", "cwd": folder, "timeline": [said]}
+    return json.dumps(about) + "\n"
 
 
 def test_what_is_not_opened_is_to_be_unpacked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,13 +49,25 @@ def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
     return times.from_seconds(_seconds(value, option, zone))
 
 
+def place(text: str) -> str:
+    """What a project is asked for by: a part of its path, or a folder as the shell would take it."""
+    if text.partition("/")[0] in {".", "..", "~"}:
+        return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 (a name that is typed)
+    return text
+
+
+def _folder(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else place(value)
+
+
+PROJECT = "Only projects whose folder has this in its path; '.' is this folder."
 _OF_CONVERSATIONS = (
     click.option(
         "--source",
         metavar="NAME",
         help="Only this source ('aj formats' lists them), or those with this in their names.",
     ),
-    click.option("--project", metavar="TEXT", help="Only projects whose folder has this in its path."),
+    click.option("--project", metavar="TEXT", callback=_folder, help=PROJECT),
     click.option("--model", metavar="TEXT", help="Only where a model with this in its name took part."),
     click.option("--title", metavar="TEXT", help="Only those with this in the title."),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agent_journal import journal as journals
-from agent_journal.cli._filters import EMPTY, date_in_seconds, not_called
+from agent_journal.cli._filters import EMPTY, PROJECT, date_in_seconds, not_called, place
 from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
@@ -51,7 +51,7 @@ def _narrowing(command: Command) -> Command:
     for name, parameter, kind, told in reversed(
         (
             ("--source", "sources", "NAME", "Only from this source ('aj formats' lists them)."),
-            ("--project", "projects", "TEXT", "Only projects whose folder has this in its path."),
+            ("--project", "projects", "TEXT", PROJECT),
             ("--model", "models", "TEXT", "Only what models with this in their name said."),
             ("--role", "roles", _ROLES, "Only what this one said."),
             ("--branch", "branches", "NAME", "Only what was said on this branch of a repository."),
@@ -137,6 +137,7 @@ def command(
 ) -> None:
     """Find messages by words, "phrases", prefix*, -not, this OR that, field:value; or by what they mean."""
     now = time.time()
+    asked["projects"] = tuple(map(place, asked["projects"]))
     query = parse(" ".join(words), Filters(**asked), now)
     if not names and _is_bare(query):
         if not words:
