@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import zstandard
 
 _LEVEL = 3
+# Smaller tables than the level has: what is packed is no larger, and it takes less time.
+_HASH_LOG = 16
 
 
 class Packing:
@@ -46,7 +48,8 @@ class Packing:
     def _compress(self) -> Callable[[bytes], bytes]:
         import zstandard  # noqa: PLC0415
 
-        return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
+        settings = zstandard.ZstdCompressionParameters.from_level(_LEVEL, hash_log=_HASH_LOG)
+        return zstandard.ZstdCompressor(compression_params=settings).compress
 
     @cached_property
     def _decompressor(self) -> zstandard.ZstdDecompressor:

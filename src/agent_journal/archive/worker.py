@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
 
 # Files of so many bytes are read ahead of what is written, so that neither process waits for the other.
-_AHEAD_BYTES = 16 << 20
+_AHEAD_BYTES = 24 << 20
 # A pipe holds 64 KB: then the other process would wait until this one, busy with rows, comes to take them.
 _PIPE_BYTES = 1 << 20
 # A larger one is read by the first process, which need not hold all of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.search import reach
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 TEXTS = ("text", "thinking", "tool", "output", "attached", "title")
 """The fields that have words, in an entry's order."""
 
-_VALUES = ("role", "source", "project", "model")  # of an entry, in its order
+_VALUES = ("role", "source", "project", "model", "branch")
 
 
 class Entry(NamedTuple):
@@ -70,9 +71,7 @@ def schema() -> tantivy.Schema:
 def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
     """An entry as the index takes it."""
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
-    facts = [fact(kind, value) for kind, value in zip(_VALUES, entry[2:6], strict=True) if value]
-    if entry.branch:
-        facts.append(fact("branch", entry.branch))
+    facts = [*_facts(*entry[2:6], entry.branch)]
     if entry.at:
         values["at"] = entry.at
         facts.append(fact("week", reach.week_of(entry.at)))
@@ -85,3 +84,8 @@ def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
             facts.append(fact("has", field))
     values[FACTS] = facts
     return values
+
+
+@lru_cache(maxsize=256)  # those of a conversation are nearly all alike
+def _facts(*values: str) -> list[str]:
+    return [fact(kind, value) for kind, value in zip(_VALUES, values, strict=True) if value]
