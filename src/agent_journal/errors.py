@@ -70,6 +70,16 @@ class CannotWrite(AgentJournalError):
         self.where = where
 
 
+class IndexBehind(AgentJournalError):
+    """The index of words could not be written; what it lacks is archived."""
+
+    def __init__(self, problem: AgentJournalError) -> None:
+        super().__init__(
+            f"{problem}; all that was read is archived, and the next 'aj sync' that can write there makes it "
+            "searchable"
+        )
+
+
 class MissingExtra(AgentJournalError):
     """Something needs a package that is installed only if asked for."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from agent_journal.errors import IndexDamaged
+from agent_journal.errors import CannotWrite, IndexBehind, IndexDamaged
 from agent_journal.search import folder as index_folder
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Indexer:
         self._config = config
         self._told = told
         self._index: Index | None = None
+        self._problem: CannotWrite | IndexDamaged | None = None
         self._folder = config.storage.index_path
         self._given = 0
         """Up to which key the index got everything."""
@@ -39,21 +40,34 @@ class Indexer:
             index_folder.discard(self._folder)
 
     def take(self, change: Change) -> None:
-        """Let the index follow a change of the rows. Keys come in order."""
-        if change.indexed or change.removed:
+        """Let the index follow a change of the rows. Keys come in order.
+
+        If it cannot be written, the rows go on alone: what was said is lost if it is not kept, and the index
+        is made of the rows whenever it can be.
+        """
+        if self._problem is not None or not (change.indexed or change.removed):
+            return
+        try:
             index = self._opened()
             index.add(self._wanted(each for each in change.indexed if each.key > self._given))
             self._given = max(self._given, *(each.key for each in change.indexed), 0)
+        except (CannotWrite, IndexDamaged) as error:
+            self._problem = error
 
     def settle(self) -> None:
-        """Bring the index up to the rows, and make it lasting."""
+        """Bring the index up to the rows, and make it lasting. Raises IndexBehind if it cannot be written."""
+        if self._problem is not None:
+            raise IndexBehind(self._problem)
         store = self._archive.store
         last, removed = store.last_key(), store.removed()
         if self._index is None and not removed and self._is_known_to_be_whole(last):
             return
-        index = self._opened()
-        index.remove(removed)
-        index.commit(last)
+        try:
+            index = self._opened()
+            index.remove(removed)
+            index.commit(last)
+        except (CannotWrite, IndexDamaged) as error:
+            raise IndexBehind(error) from error
         with store.transaction():
             store.index_is_at(last, removed)
 
@@ -64,7 +78,7 @@ class Indexer:
 
     def keep(self) -> None:
         """Make lasting what the index got until something went wrong: it knows what it lacks."""
-        if self._index is not None and self._given > self._index.upto:
+        if self._index is not None and self._problem is None and self._given > self._index.upto:
             self._index.commit(self._given)
 
     def rebuild(self) -> None:

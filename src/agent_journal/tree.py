@@ -6,6 +6,7 @@ All of them are loops: a chain of 20,000 messages is a chain, not a stack.
 from __future__ import annotations
 
 import base64
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Entry: TypeAlias = Message | Event
 _LONGEST_TITLE = 80
+_MOST_BLOCKS = 20  # before what a person says
+_BLOCK = re.compile(r"<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>")
 # "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
 _UTC_LENGTH = 24
 
@@ -223,9 +226,20 @@ def plain_text(message: Message) -> str:
 def title_from(texts: Iterable[str]) -> str | None:
     """A title for what has none: the first line of the first text that says something, cut if it is long."""
     for text in texts:
-        if line := text.strip().partition("\n")[0].rstrip():
+        if line := _behind_blocks(text).partition("\n")[0].rstrip():
             return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
     return None
+
+
+def _behind_blocks(text: str) -> str:
+    """What a person says behind what programs put before it, as `<context>…</context>`; else all of it."""
+    left = text = text.strip()
+    for _ in range(_MOST_BLOCKS):
+        begun = _BLOCK.match(left)
+        if begun is None:
+            return left or text
+        left = left.partition(f"</{begun[1]}>")[2].lstrip()
+    return text
 
 
 def usages(timeline: Iterable[Entry]) -> list[Usage]:

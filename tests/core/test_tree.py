@@ -307,3 +307,22 @@ def test_a_branch_has_no_summary_of_what_is_not_on_it(shape: Literal["list", "tr
     assert [each.text for each in got.summaries] == ["a", "elsewhere"]
     assert [each.text for each in got.feedback] == ["b"]
     assert transforms.branch(whole, "c").summaries == whole.summaries
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("<context>\nfolder: /tides\n</context>\n\nwhy is it late?\nPlease look.", "why is it late?"),
+        ('<a-b c="d">1</a-b> <note>2</note>hello', "hello"),
+        ("<task>only this</task>", "<task>only this</task>"),
+        ("<one>1</one>\n<two>2</two>", "<one>1</one>"),
+        ("<open> and never closed", "<open> and never closed"),
+        ("<p>a page</p>" * 21 + "too many", f"{('<p>a page</p>' * 21)[:79]}…"),
+        ("a < b", "a < b"),
+        (" \n ", None),
+    ],
+)
+def test_a_title_is_what_a_person_says_behind_what_programs_put_before_it(
+    text: str, title: str | None
+) -> None:
+    assert title == tree.title_from([text])

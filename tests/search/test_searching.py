@@ -14,11 +14,11 @@ import pytest
 from agent_journal import config as configs
 from agent_journal import exporting, indexing, searching
 from agent_journal import journal as journals
-from agent_journal.archive import open_to_write
+from agent_journal.archive import importing, open_to_write
 from agent_journal.archive.found import Found
 from agent_journal.cli.search import _tell
 from agent_journal.config import Config
-from agent_journal.errors import NoSuchName
+from agent_journal.errors import IndexBehind, NoSuchName
 from agent_journal.journal import Journal
 from agent_journal.search import reach, scanning
 from agent_journal.search.query import Filters, Query
@@ -622,3 +622,22 @@ def test_a_conversation_that_grows_is_not_indexed_again(config: Config, tmp_path
 
     with open_to_write(config.home) as kept:
         assert 10 == kept.store.last_key()
+
+
+def test_all_is_archived_although_the_index_cannot_be_written(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_BATCH_BYTES", 1)  # each conversation is written by itself
+    blocking = config.storage.index_path
+    blocking.parent.mkdir(parents=True)
+    blocking.write_text("no folder")
+    with pytest.raises(IndexBehind, match="all that was read is archived"):
+        keep(config, tmp_path, *CHATS)
+    with Journal(config) as journal:
+        assert len(CHATS) == len(list(journal.conversations()))
+        assert found(journal.search("moon", mode="lexical")) == [("tides", "t2")]
+    blocking.unlink()
+    keep(config, tmp_path, *CHATS)
+    with Journal(config) as journal:
+        answer = journal.search("moon", mode="lexical")
+        assert ([("tides", "t2")], "", True) == (found(answer), answer.problem, answer.is_whole)
