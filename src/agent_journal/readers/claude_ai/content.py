@@ -196,7 +196,7 @@ def _call(fields: Fields, calls: _Calls) -> Part:
     value = fields.take("input")
     extra = _stated(fields)
     if call_id is None:
-        extra["id"] = None  # so that the made one is not taken for the source's
+        extra.setdefault("id", None)  # so that the made one is not taken for the source's
     is_foreign = extra.get("integration_name") or extra.get("mcp_server_url")
     kind = TOOL_KINDS.get(name) or ("mcp" if is_foreign else None)
     return ToolCall(name=name, call_id=calls.add(name, call_id), input=value, kind=kind, extra=extra)
@@ -209,7 +209,7 @@ def _result(fields: Fields, calls: _Calls, scene: Scene) -> Part:
     is_error = fields.flag("is_error")
     extra = _stated(fields)
     if call_id is None:
-        extra["tool_use_id"] = None
+        extra.setdefault("tool_use_id", None)
     return ToolResult(
         call_id=calls.answered(name, call_id, fields.where),
         output=_output(content, fields, scene),

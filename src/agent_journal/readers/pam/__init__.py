@@ -19,7 +19,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="Portable AI Memory",
     versions=("1.0",),
-    revision=2,
+    revision=3,
     undercounts="only the tokens of answers are counted, not what was sent",
     evidence="the specification, JSON Schemas and examples of version 1.0, February 2026, and its Python SDK "
     "1.0.0; verified November 2026",

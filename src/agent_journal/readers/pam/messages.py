@@ -275,7 +275,7 @@ class _Content:
         extra = _stated(fields)
         if call_id is None and output is not None:
             call_id = ids.made(*self._place, index)  # so that the answer is of this call
-            extra["id"] = None
+            extra.setdefault("id", None)
         return ToolCall(name=name or "", call_id=call_id, input=value, extra=extra), output
 
     def _answers(self, calls: list[Fields], said: list[Part]) -> Iterator[Part]:
