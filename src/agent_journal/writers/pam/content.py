@@ -95,8 +95,8 @@ def tool_call(call: ToolCall, answer: ToolResult | None) -> dict[str, Any]:
 
 
 def told_id(call: ToolCall) -> str | None:
-    """The id that the source gave a call."""
-    return None if "id" in call.extra and call.extra["id"] is None else call.call_id
+    """The id that the source gave a call; none if that was no text, so that one was made."""
+    return call.call_id if isinstance(call.extra.get("id", ""), str) else None
 
 
 def answered_call(result: ToolResult, call: ToolCall | None) -> list[dict[str, Any]]:
