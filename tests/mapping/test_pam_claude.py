@@ -174,6 +174,12 @@ def test_tool_use_as_the_document_shows_it(tmp_path: Path) -> None:
     assert call == {"name": "web_search", "input": {"query": "..."}, "id": None}
 
 
+def test_an_id_that_is_no_text_is_none_of_the_call(tmp_path: Path) -> None:
+    (call,) = one(tmp_path, TOOL_USE | {"id": 7741})["tool_calls"]
+
+    assert call["id"] is None
+
+
 def test_tool_result_as_the_document_shows_it(tmp_path: Path) -> None:
     found = bundle(tmp_path, said("m1", "assistant", TOOL_USE, TOOL_RESULT, text("Found."), text="Found."))
     answer, tool = found.only["messages"]
