@@ -10,7 +10,6 @@ import json
 import os
 import time
 from contextlib import contextmanager, suppress
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -40,7 +39,7 @@ _AHEAD = 10_000
 _AHEAD_CHARACTERS = 48_000_000
 # So many are given to it in a row: its thread falls asleep while the next is made, and waking it takes longer
 # than to index a small one.
-_IN_A_ROW = 64
+_IN_A_ROW, _ROW_CHARACTERS = 64, 1_000_000
 _SENTENCE = 4  # words, or pairs of characters; who says less means each of them
 _FEW = 5  # hits; then words of a sentence are let go of, those of others only if nothing has all
 _LOOSE = 50  # hits with only some of the words
@@ -148,13 +147,13 @@ class Index(Closing):
 
         document, schema = tantivy.Document.from_dict, self._index.schema
         with self._writing() as writer:
-            made = ((document(fields_of(entry), schema), sum(map(len, entry[7:13]))) for entry in entries)
-            while together := list(islice(made, _IN_A_ROW)):
-                for each, size in together:
-                    writer.add_document(each)
-                    self._ahead.add(size)
-                    if self._ahead.most > _AHEAD_CHARACTERS:
-                        self._drain(writer)
+            for together in _in_rows(entries):
+                for made in [document(fields_of(entry), schema) for entry in together]:
+                    writer.add_document(made)
+                for entry in together:
+                    self._ahead.add(_characters(entry))
+                if self._ahead.most > _AHEAD_CHARACTERS:
+                    self._drain(writer)
 
     def remove(self, keys: Iterable[int]) -> None:
         """Let entries be found no longer after the next commit; their words may stay (`has_leftovers`)."""
@@ -397,6 +396,24 @@ class Index(Closing):
         for path in self.folder.iterdir():
             with suppress(FileNotFoundError):
                 path.chmod(0o600)
+
+
+def _in_rows(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """The entries, some at a time; of long ones fewer, as all of them are held."""
+    row: list[Entry] = []
+    characters = 0
+    for entry in entries:
+        row.append(entry)
+        characters += _characters(entry)
+        if len(row) >= _IN_A_ROW or characters > _ROW_CHARACTERS:
+            yield row
+            row, characters = [], 0
+    if row:
+        yield row
+
+
+def _characters(entry: Entry) -> int:
+    return sum(map(len, entry[7:13]))
 
 
 class _Ahead:
