@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
+from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Media, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Part
     from agent_journal.notes import Notes
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 # Older lists do not tell sessions apart. Who asks nothing in a folder for so long has mostly ended one there.
 _PAUSE_MS = 60 * 60 * 1000
 _ALL_ELSE = 200  # bytes of a prompt beside what it says, about
+
+
+def entries(found: Iterable[tuple[int | str, Any]], note: Notes) -> Iterator[Fields]:
+    """The entries of a list with their places; what is no object is noted."""
+    for where, raw in found:
+        if raw.__class__ is dict:
+            yield Fields(raw, note, where)
+        else:
+            note(Kind.WRONG_TYPE, where, f"a prompt is {type(raw).__name__}")
 
 
 class _Asked:

@@ -13,7 +13,7 @@ from agent_journal import jsonstream
 from agent_journal.fields import Fields
 from agent_journal.model import Media, Text
 from agent_journal.notes import Kind
-from agent_journal.readers._prompts import PromptList
+from agent_journal.readers._prompts import PromptList, entries
 from agent_journal.readers.claude_code.beside import text_of
 
 if TYPE_CHECKING:
@@ -31,11 +31,7 @@ _HASH = re.compile("[0-9a-f]+")
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation for each session; of lines without one, for each stretch of work in a folder."""
     asked = PromptList(name)
-    for number, raw in jsonstream.lines(source, note):
-        if raw.__class__ is not dict:
-            note(Kind.WRONG_TYPE, number, f"a prompt is {type(raw).__name__}")
-            continue
-        fields = Fields(raw, note, number)
+    for fields in entries(jsonstream.lines(source, note), note):
         at, folder, session = fields.moment("timestamp"), fields.text("project"), fields.text("sessionId")
         parts = _parts(source, fields)
         asked.add(session or None, at, parts, fields.rest(), folder or None)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent_journal import jsonstream
-from agent_journal.fields import Fields
 from agent_journal.model import Text
-from agent_journal.notes import Kind
-from agent_journal.readers._prompts import PromptList
+from agent_journal.readers._prompts import PromptList, entries
 from agent_journal.readers.codex import meta
 from agent_journal.readers.codex.signs import SESSION_IDS
 
@@ -30,15 +28,11 @@ _INDEX = "session_index"
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation for each session: the prompts, without the answers."""
     asked = PromptList(name)
-    for number, raw in jsonstream.lines(source, note):
-        if raw.__class__ is not dict:
-            note(Kind.WRONG_TYPE, number, f"a prompt is {type(raw).__name__}")
-            continue
-        fields = Fields(raw, note, number)
-        named = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
-        session, at, text = fields.text(named), fields.moment("ts"), fields.text("text")
+    for fields in entries(jsonstream.lines(source, note), note):
+        key = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
+        session, at, text = fields.text(key), fields.moment("ts"), fields.text("text")
         asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
     names = meta.all_entries(source, note)
     for each in asked.conversations(note):
-        entries = names.get(each.id)
-        yield replace(each, title=meta.title(entries), extra={_INDEX: entries}) if entries else each
+        named = names.get(each.id)
+        yield replace(each, title=meta.title(named), extra={_INDEX: named}) if named else each

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal import jsonstream
-from agent_journal.fields import Fields
 from agent_journal.model import Text
-from agent_journal.notes import Kind
-from agent_journal.readers._prompts import PromptList
+from agent_journal.readers._prompts import PromptList, entries
 from agent_journal.readers.gemini_cli import project
 
 if TYPE_CHECKING:
@@ -23,12 +21,8 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     """One conversation for each session: the prompts, without the answers."""
     asked = PromptList(name)
     folder = project.folder_of_list(source, note)
-    for index, raw in jsonstream.elements(source, note):
-        where = f"[{index}]"
-        if raw.__class__ is not dict:
-            note(Kind.WRONG_TYPE, where, f"a prompt is {type(raw).__name__}")
-            continue
-        fields = Fields(raw, note, where)
+    found = ((f"[{index}]", raw) for index, raw in jsonstream.elements(source, note))
+    for fields in entries(found, note):
         if fields.look("type") == "user":
             fields.drop("type")
         session, text, at = fields.text("sessionId"), fields.text("message"), fields.moment("timestamp")
