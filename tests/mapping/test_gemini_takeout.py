@@ -591,7 +591,8 @@ LINKS = ["<a href='u'>b</a>", "<a href='v'> </a>", "<a class='x' href='/?a&amp;b
 CODE = "<pre><code class='language-c'>a\n\n\nb</code></pre>"
 CODE_IN_A_LIST = "<ul>\n<li>a\n<pre><code>b\n\n\na</code></pre>\n</li>\n</ul>\n"
 ALIGNED = '<table><tr><td align="left">a</td><td><a href="u">b</a></td></tr></table>'
-UNUSUAL = ["\x02", "\x03", "\x04", "\x06", "<!--", "-->", "<script>", "</script>", "<p class='x'>"]
+PICTURES = ['<img alt="" src="c.png">', "<img src='&quot;c&quot;' alt='a|b'>", "<img alt='d'>"]
+UNUSUAL = ["\x02", "\x03", "\x04", "\x06", "\x08", "<!--", "-->", "<script>", "</script>", "<p class='x'>"]
 UNUSUAL += ["<ol start='3'>", "<p title='>'>", "<li class='x'>", "<a>", "<pre class='x'>", "<img src='c'>"]
 COLOURED = [
     "<span class='lang-x'>",
@@ -619,6 +620,7 @@ HTML = [
     ROWS,
     LISTS,
     *LINKS,
+    *PICTURES,
     CODE,
     CODE_IN_A_LIST,
     ALIGNED,
@@ -648,10 +650,13 @@ def test_what_is_looked_up_means_what_is_understood(pieces: list[str]) -> None:
 
 def test_what_answers_have_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(markup, "carefully")
-    lists = LISTS + CODE_IN_A_LIST
-    usual = f"<h2>a</h2><p>b &amp; <em>c</em></p>{lists}<p>{LINKS[0]}</p>{CODE}{ROWS}{ALIGNED}<hr>\n<p>d</p>"
+    said = f"<p>b &amp; <em>c</em></p>{LISTS}{CODE_IN_A_LIST}<p>{LINKS[0]}</p>"
+    usual = f"<h2>a</h2>{said}{CODE}{ROWS}{ALIGNED}<hr>\n<p>{PICTURES[0]}d</p>"
 
-    assert readable(usual).text.endswith("d")
+    text, images = readable(usual)
+
+    assert text.endswith("![](c.png)d")
+    assert ["c.png"] == [image.ref for image in images]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Media, Message
+from agent_journal.model import Conversation, Event, Media, Message
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
 from agent_journal.readers.gemini_takeout import cards, usual
@@ -204,9 +204,12 @@ def _conversation(kept: list[Kept], conversation_id: str | None, files: Files, n
 
 
 def _title(timeline: list[Entry]) -> str | None:
-    """The log has no titles: the first prompt stands for one; where nobody asked, the first canvas."""
+    """The log has no titles: the first prompt stands for one; where nobody asked, the first canvas or act."""
     said = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
     if title := tree.title_from(map(tree.plain_text, said)):
         return title
     parts = (part for entry in timeline if isinstance(entry, Message) for part in entry.parts)
-    return tree.title_from(part.name for part in parts if isinstance(part, Media) and part.name)
+    if title := tree.title_from(part.name for part in parts if isinstance(part, Media) and part.name):
+        return title
+    done = (entry.data.get("title") for entry in timeline if isinstance(entry, Event))
+    return tree.title_from(act for act in done if isinstance(act, str))

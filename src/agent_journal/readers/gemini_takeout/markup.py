@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.readers.gemini_takeout import runs
 from agent_journal.readers.gemini_takeout.page import Image, Page
-from agent_journal.readers.gemini_takeout.tags import BLOCK, TAG, language_in, unescaped
+from agent_journal.readers.gemini_takeout.tags import (
+    BLOCK,
+    TAG,
+    language_in,
+    often_unescaped,
+    others_unescaped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +38,14 @@ class Readable(NamedTuple):
 
 def readable(html: str) -> Readable:
     """The HTML as Markdown."""
-    pieces = runs.markdown(html)
-    if pieces is None:
+    told = runs.markdown(html)
+    if told is None:
         return carefully(html)
+    pieces, images = told
     if len(pieces) == 1:
-        return Readable(unescaped(pieces[0]).strip(), [])
+        return Readable(others_unescaped(pieces[0]).strip(), images)
     pieces[1::2] = [_fenced(*piece.split("\n", 1)) for piece in pieces[1::2]]
-    return Readable(_joined(pieces), [])
+    return Readable(_joined(pieces), images)
 
 
 def carefully(html: str) -> Readable:
@@ -48,28 +55,28 @@ def carefully(html: str) -> Readable:
             html = "".join([*_cut(html, opening, closing)][::2])
     page = Page()
     pieces = [*_cut(html, *_CODE)]
-    pieces[::2] = map(page.markdown, pieces[::2])
+    pieces[::2] = [often_unescaped(page.markdown(piece)) for piece in pieces[::2]]
     pieces[1::2] = map(_code, pieces[1::2])
     return Readable(_joined(pieces), page.images)
 
 
 def _joined(pieces: list[str]) -> str:
-    """Text with its references, and blocks of code, which come in turns."""
-    done = [unescaped(pieces[0])]
+    """Text with references that are seldom used, and blocks of code, which come in turns."""
+    done = [others_unescaped(pieces[0])]
     for code, text in zip(pieces[1::2], pieces[2::2], strict=True):
         before = done.pop().rstrip("\n")
-        done += [before, BLOCK if before else "", code, unescaped(text.lstrip("\n"))]
+        done += [before, BLOCK if before else "", code, others_unescaped(text.lstrip("\n"))]
     return "".join(done).strip()
 
 
 def _code(html: str) -> str:
     """A block of code: its text is as it is, tags in it only colour it."""
     pieces = TAG.split(html)
-    return _fenced(language_in(pieces[1::2]), "".join(pieces[::2]))
+    return _fenced(language_in(pieces[1::2]), often_unescaped("".join(pieces[::2])))
 
 
 def _fenced(language: str, text: str) -> str:
-    code = unescaped(text).strip("\n")
+    code = others_unescaped(text).strip("\n")
     fence = "```"
     while "`" in code and fence in code:
         fence += "`"

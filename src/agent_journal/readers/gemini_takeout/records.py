@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.fields import Fields
+    from agent_journal.readers.gemini_takeout.page import Image
 
 Entry: TypeAlias = Message | Event
 _CONVERSATION = re.compile(
@@ -267,7 +268,7 @@ def _answer(fields: Fields, files: Files) -> _Said | None:
             {key: value for key, value in item.items() if value is not html} if item.__class__ is dict else {}
         )
         parts.append(Text(text=text, extra=rest))
-        pictures += [_picture(image.ref, image.name, fields, files) for image in images]
+        pictures += [picture(image, fields, files) for image in images]
         if is_cut(html, text):
             fields.note(Kind.CUT_AT_SOURCE, fields.where, "the answer ends in the middle")
     if not any(isinstance(part, Text) for part in parts):
@@ -276,7 +277,9 @@ def _answer(fields: Fields, files: Files) -> _Said | None:
     return _Said("assistant", [*parts, *pictures], native=items)
 
 
-def _picture(ref: str, name: str | None, fields: Fields, files: Files) -> Media:
+def picture(image: Image, fields: Fields, files: Files) -> Media:
+    """A picture that an answer shows: it lies beside the log, unless it says where else."""
+    ref, name = image
     if "://" in ref or ref.startswith("data:"):
         return Media(kind="image", ref=ref, name=name)
     return files.media(ref, name, fields)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Page, Step, cell, link, steps
+from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Image, Page, Step, cell, link, steps
 from agent_journal.readers.gemini_takeout.tags import (
     MAYBE_UNSEEN,
     TAG,
@@ -29,8 +29,8 @@ _MOST_TAGS = 50
 _DEEPEST_LIST = 20
 _MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 20_000, 100
 # What is in a cell, a link or a block of code is known when all is put together; until then one of these is
-# on both sides of it, and between a link's address and its label.
-_CELL, _CODE, _LINK = "\x02", "\x04", "\x06"
+# on both sides of it, and between a link's address and its label. A picture is taken down then, too.
+_CELL, _CODE, _LINK, _PICTURE = "\x02", "\x04", "\x06", "\x08"
 _ADDRESS = re.compile("<a [^<>]*>")
 # No link or picture comes often.
 _ONCE = re.compile("<(?:a|img) ")
@@ -46,6 +46,16 @@ _BEHIND: dict[tuple[_Kind, str], _Kind] = {
     ("cell", _LINK): "link in a cell",
     ("link in a cell", _LINK): "cell",
 }
+
+
+class Told(NamedTuple):
+    """What HTML means: text, in turns with blocks of code, each behind a line that names its language.
+
+    References are as they are.
+    """
+
+    pieces: list[str]
+    images: list[Image]
 
 
 class _Place(dict[str, tuple[str, Any]]):
@@ -80,11 +90,8 @@ _START = _Place(NOWHERE)
 _PLACES: dict[tuple[Around, _Kind], _Place] = {(NOWHERE, "text"): _START}
 
 
-def markdown(html: str) -> list[str] | None:
-    """What HTML means, its references as they are; None if a look does not tell.
-
-    It is text, and in turns with it blocks of code, each behind a line that names its language.
-    """
+def markdown(html: str) -> Told | None:
+    """What HTML means; None if a look does not tell."""
     if html.rfind("<") > html.rfind(">"):
         # It begins no tag; of many such, each would be followed to the end of all.
         return None
@@ -100,21 +107,24 @@ def markdown(html: str) -> list[str] | None:
     return _put_together("".join(pieces).strip("\n"), html)
 
 
-def _put_together(text: str, html: str) -> list[str] | None:
-    """The text, its links and cells filled and its blocks of code cut out; None if HTML has such edges."""
-    has_links, has_cells, has_code = _LINK in text, _CELL in text, _CODE in text
-    if (has_links and _LINK in html) or (has_cells and _CELL in html) or (has_code and _CODE in html):
+def _put_together(text: str, html: str) -> Told | None:
+    """The text, its edges filled and its blocks of code cut out; None if HTML has such edges itself."""
+    edges = [edge for edge in (_PICTURE, _LINK, _CELL, _CODE) if edge in text]
+    if any(edge in html for edge in edges):
         return None
-    if has_links:
+    images: list[Image] = []
+    if _PICTURE in edges:
+        text, images = _with_pictures(text)
+    if _LINK in edges:
         text = _with_links(text)
-    if has_cells:
+    if _CELL in edges:
         text = _with_cells(text)
     text = often_unescaped(text)
-    pieces = [*_parted(text)] if has_code else [text]
+    pieces = [*_parted(text)] if _CODE in edges else [text]
     # Marks alone leave no gap, unless a link that says nothing was between them.
-    if "\n" in html or has_links:
+    if "\n" in html or _LINK in edges:
         pieces[::2] = map(with_single_gaps, pieces[::2])
-    return pieces
+    return Told(pieces, images)
 
 
 def _parted(text: str) -> Iterator[str]:
@@ -125,6 +135,13 @@ def _parted(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + 1
     yield text[start:]
+
+
+def _with_pictures(text: str) -> tuple[str, list[Image]]:
+    page = Page()
+    pieces = text.split(_PICTURE)
+    pieces[1::2] = map(page.image, pieces[1::2])
+    return "".join(pieces), page.images
 
 
 def _with_links(text: str) -> str:
@@ -199,6 +216,8 @@ def _mark(page: Page, step: Step, kind: _Kind) -> str | None:
         return f"{_LINK}{step.tag}{_LINK}"
     if step.handler is Page.end_link and kind in {"link", "link in a cell"}:
         return _LINK
+    if step.handler is Page.image:
+        return f"{_PICTURE}{step.tag}{_PICTURE}"
     return None
 
 

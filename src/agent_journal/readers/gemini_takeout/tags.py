@@ -84,7 +84,12 @@ def escaped(value: str) -> str:
 
 def unescaped(text: str) -> str:
     """What `html.unescape` gives."""
-    if "&" not in text or "&" not in (text := often_unescaped(text)):
+    return others_unescaped(often_unescaped(text))
+
+
+def others_unescaped(text: str) -> str:
+    """The same for text that is without the references which are used often."""
+    if "&" not in text:
         return text
     pieces = _REFERENCE.split(text)
     pieces[1::2] = map(_CHARACTERS.__getitem__, pieces[1::2])

@@ -15,11 +15,11 @@ from msgspec import UNSET, Struct, UnsetType
 from agent_journal import ids, times
 from agent_journal.fields import Fields
 from agent_journal.jsonstream import Shape
-from agent_journal.model import Bag, Event, Message, Part, Text
+from agent_journal.model import Bag, Event, Media, Message, Part, Text
 from agent_journal.readers.gemini_takeout import words
 from agent_journal.readers.gemini_takeout.attached import Files, attached
 from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.records import Entry, is_cut, with_files
+from agent_journal.readers.gemini_takeout.records import Entry, is_cut, picture, with_files
 from agent_journal.readers.gemini_takeout.signs import SOURCE, is_brand, is_said
 
 if TYPE_CHECKING:
@@ -81,15 +81,20 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
         return _activity(record, language)
     html = answers[0].html
     verb, prompt = words.taken_apart(record.title, language, has_answer=True)
-    if len(answers) > 1 or not html or not prompt:
+    has_files = record.subtitles or record.attachedFiles or record.imageFile
+    if len(answers) > 1 or not html or prompt is None or not (prompt or has_files):
         return None
     text, images = readable(html)
-    if images or is_cut(html, text):
+    if is_cut(html, text):
         return None
     parts: list[Part] = [Text(text=prompt)]
+    pictures: list[Media] = []
     rest = _rest(record)
-    if record.subtitles or record.attachedFiles or record.imageFile:
-        parts, verb = with_files(verb, prompt, attached(Fields(rest, note, where), files))
+    if images or has_files:
+        fields = Fields(rest, note, where)
+        pictures = [picture(image, fields, files) for image in images]
+        given = attached(fields, files, {made.ref for made in pictures})
+        parts, verb = with_files(verb, prompt, given)
     if verb:
         rest["title"] = verb
     asked, answered = ids.made_each((SOURCE, record.time, record.title), ("user", 0), ("assistant", 1))
@@ -107,7 +112,7 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
             made_id=True,
             role="assistant",
             at=record.time,
-            parts=[Text(text=text)],
+            parts=[Text(text=text), *pictures],
             native=[{"html": html}],
         ),
     )
