@@ -103,6 +103,8 @@ def test_a_wrong_value_can_be_mended(tmp_path: Path) -> None:
         ("", ("set", "nothing", "1"), 2, "there is no key 'nothing'"),
         ("", ("set", "search.max_results"), 2, "Missing argument 'VALUE...'"),
         ("", ("set", "storage.index_path", "\udcff"), 2, "the file is UTF-8"),
+        ("", ("unset", "nothing"), 2, "there is no key 'nothing'"),
+        ("search = {max_results = 5}\n", ("unset", "search.max_results"), 1, "only a person can"),
         ("", ("show", "nothing"), 2, "there is no key 'nothing'"),
         ("x = 1\n", ("set", "search.max_results", "1"), 1, ": there is no key 'x'"),
         ("x = \n", ("set", "search.max_results", "1"), 1, "config.toml:1: it is no TOML: invalid value"),
@@ -144,6 +146,33 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
     assert (home / config.FILE_NAME).is_symlink()
     assert shown(home, "search.max_results")[0]["value"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("search.max_results = 5\n", ""),
+        ("# mine\n[search]\nmax_results = 5 # few\nno_cache = 1\n", None),
+        ("[search]\nmax_results = 5\ndefault_context = 1\n", "[search]\ndefault_context = 1\n"),
+        ("[search]\ndefault_context = 1\n", "[search]\ndefault_context = 1\n"),
+    ],
+)
+def test_a_key_is_taken_out_of_the_file(tmp_path: Path, text: str, left: str | None) -> None:
+    path = tmp_path / config.FILE_NAME
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o600)
+    done = aj(tmp_path, "unset", "search.max_results")
+
+    assert done.returncode == (0 if left is not None else 1)  # a key that does not exist is never passed over
+    assert path.read_text(encoding="utf-8") == (text if left is None else left)
+    assert left is None or done.stdout == "search.max_results = 20  # default\n"
+
+
+def test_nothing_is_made_to_take_a_key_out_of_it(tmp_path: Path) -> None:
+    done = aj(tmp_path / "journal", "unset", "search.max_results")
+
+    assert done.returncode == 0
+    assert not (tmp_path / "journal").exists()
 
 
 def test_a_variable_that_goes_before_is_named(tmp_path: Path) -> None:

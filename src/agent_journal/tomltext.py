@@ -124,6 +124,38 @@ def changed(text: str, key: str, value: str | bool | int | list[str]) -> str | N
     return None
 
 
+def without(text: str, key: str) -> str | None:
+    """The text without one value, as it was if it has none; None if that cannot be done line by line."""
+    said = tomllib.loads(text)
+    if not _dropped(said, key.split(".")):
+        return text
+    for statement in statements(text):
+        if statement.key == key and not statement.is_header:
+            edited = text[: text.rfind("\n", 0, statement.start) + 1] + text[statement.end :]
+            return edited if _is_alike(tomllib.loads(edited), said) else None
+    return None
+
+
+def _dropped(table: dict[str, Any], steps: list[str]) -> bool:
+    """Take a value out of a table; whether it was there."""
+    inner: Any = table
+    for step in steps[:-1]:
+        inner = inner.get(step)
+        if not isinstance(inner, dict):
+            return False
+    return inner.pop(steps[-1], inner) is not inner
+
+
+def _is_alike(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Whether both say the same; a table that is empty says nothing."""
+    return _told(first) == _told(second)
+
+
+def _told(table: dict[str, Any]) -> dict[str, Any]:
+    inner = {name: _told(value) if isinstance(value, dict) else value for name, value in table.items()}
+    return {name: value for name, value in inner.items() if value != {}}
+
+
 def shown(value: str | bool | int | list[str] | dict[str, float]) -> str:  # noqa: FBT001 (a value)
     """A value as TOML writes it; the names of a table are bare ones."""
     if isinstance(value, dict):

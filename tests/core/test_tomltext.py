@@ -157,3 +157,37 @@ def test_what_is_no_toml_is_named() -> None:
         tomltext.load("a = 1\n= 2\n", "f")
     with pytest.raises(BadConfig, match=r"^f: it is no TOML: "):
         tomltext.load("a = [", "f")
+
+
+@pytest.mark.parametrize(
+    ("key", "gone"),
+    [
+        ("top", "top = 1\n"),
+        ("storage.index_path", 'index_path = "~/idx" # not "here"\n'),
+        ("storage.exclude", "exclude = [\n  \"a#b\", # a hash in it\n  'c]d',\n]\n"),
+        ("storage.sources.cl", '"cl" = """\n[not.a.table]\nx = 1\n"""\n'),
+        ("search.dotted.key", 'dotted.key = {a = 1, "b=c" = [2, 3]}\n'),
+        ("search.nothing", ""),
+        ("top.below", ""),
+    ],
+)
+def test_a_value_is_taken_out_and_all_else_stays(key: str, gone: str) -> None:
+    before, _, behind = TEXT.partition(gone) if gone else (TEXT, "", "")
+
+    assert before + behind == tomltext.without(TEXT, key)
+
+
+def test_what_stands_within_a_value_is_not_taken_out() -> None:
+    assert tomltext.without("search = {max_results = 5}\n", "search.max_results") is None
+
+
+@given(st.sampled_from(["top", "a.b", "e"]), st.integers(0, 9))
+def test_what_was_set_is_taken_out_again(key: str, value: int) -> None:
+    text = "# said\n[x]\ny = 1\n"
+    edited = tomltext.changed(text, f"x.{key}", value)
+    assert edited is not None
+
+    again = tomltext.without(edited, f"x.{key}")
+
+    assert again is not None
+    assert {"x": {"y": 1}} == {"x": {k: v for k, v in tomllib.loads(again)["x"].items() if v != {}}}

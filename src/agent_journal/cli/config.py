@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from agent_journal.errors import BadConfig
 from agent_journal.terminal import say, show, show_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agent_journal.config import Config
 
@@ -57,12 +58,34 @@ def set_value(key: str, values: tuple[str, ...]) -> None:
         value = config.written(key, values)
     except BadConfig as error:
         raise click.UsageError(error.reason) from error
+    _rewrite(key, partial(tomltext.changed, key=key, value=value))
+
+
+@command.command("unset", context_settings=_SETTINGS)
+@click.argument("key")
+def unset_value(key: str) -> None:
+    """Take a key out of config.toml, and leave all else in it as it is."""
+    if not config.is_key(key):
+        raise click.UsageError(config.unknown_key(key))
+    _rewrite(key, partial(tomltext.without, key=key))
+
+
+def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
+    """Edit config.toml for a key, and tell what holds for it then."""
     home = config.home_of(os.environ)
     path = home / config.FILE_NAME
-    text = _edited(path, key, value)
-    config.parse(text, str(path), os.environ)
-    files.make_folder(str(home))
-    files.write_bytes(os.path.realpath(path), text.encode())  # a link to a folder of settings stays one
+    before = config.read_file(path) or ""
+    tomltext.load(before, str(path))
+    text = edit(before)
+    if text is None:
+        table = key.rpartition(".")[0]
+        raise BadConfig(
+            str(path), f"[{table}] is written so that only a person can edit it; see to {key} there"
+        )
+    if text or before:
+        config.parse(text, str(path), os.environ)
+        files.make_folder(str(home))
+        files.write_bytes(os.path.realpath(path), text.encode())  # a link to a folder of settings stays one
     settled = config.load(home, os.environ)
     _print(_row(settled, key), in_full=True)
     if settled.origin(key).kind == "environment":
@@ -110,13 +133,3 @@ def _print(row: dict[str, Any], *, in_full: bool) -> None:
     else:
         shown = tomltext.shown(value)
     show(("strong", row["key"]), f" = {shown}", ("dim", f"  # {origin}"))
-
-
-def _edited(path: Path, key: str, value: config.Written) -> str:
-    text = config.read_file(path) or ""
-    tomltext.load(text, str(path))
-    edited = tomltext.changed(text, key, value)
-    if edited is None:
-        table = key.rpartition(".")[0]
-        raise BadConfig(str(path), f"[{table}] is written so that only a person can edit it; set {key} there")
-    return edited
