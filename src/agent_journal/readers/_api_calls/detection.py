@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _GEMINI = frozenset({"contents", "systemInstruction", "system_instruction", "generationConfig"})
 _RESPONSES = frozenset({"input", "previous_response_id", "instructions"})
 _CONVERSE = frozenset({"inferenceConfig", "toolConfig", "modelId"})
-_CLAUDE_BLOCKS = frozenset({"tool_use", "tool_result", "thinking"})
+# How the types of blocks end that only Claude's messages have; the service's own tools are `server_tool_use`.
+_CLAUDE_ENDS = ("tool_use", "tool_result", "thinking")
 
 
 def dialect_of(record: dict[str, Any]) -> Dialect:
@@ -94,4 +95,8 @@ def _has_claude_block(messages: Any) -> bool:
 
 def _is_claude_block(block: Any) -> bool:
     kind = block.get("type") if block.__class__ is dict else None
-    return kind.__class__ is str and kind in _CLAUDE_BLOCKS
+    if kind.__class__ is not str:
+        return False
+    if kind == "thinking":
+        return block.get(kind).__class__ is not list  # a list is Mistral's
+    return kind.endswith(_CLAUDE_ENDS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from agent_journal.fields import Fields
 from agent_journal.readers import (
     _blocks_anthropic,
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, Tool
     from agent_journal.notes import Notes
 
+_decode = msgspec.json.Decoder().decode
 # Marks for the service's cache, which clients move from message to message with every call, and what services
 # put on the parts of an answer and clients may leave out when they repeat it.
-_MARKS = ("cache_control", "annotations", "thoughtSignature", "thought_signature")
+_MARKS = ("cache_control", "annotations", "citations", "caller", "thoughtSignature", "thought_signature")
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 # Of items: what they have only once the service knows them, and how it calls texts by who said them.
 _STATES, _ITEM_TEXTS = ("id", "status"), ("input_text", "output_text")
+# Calls that clients repeat: the field that each has its input in. What services ran is known by its id.
+_INPUTS = {"function_call": "arguments", "custom_tool_call": "input"}
 _REFERENCE = "item_reference"
 # A system prompt that is a field of the request has no place among the messages.
 SYSTEM_PLACE = -1
@@ -50,6 +55,8 @@ class Dialect(NamedTuple):
     """Where a message has its parts."""
     is_aside: Callable[[Any], bool] | None = None
     """Whether a message may be left out when a dialogue is repeated, if any may."""
+    unnamed: Callable[[Any], Any] | None = None
+    """A message without the ids of its calls, which clients may have made up; None if it has none."""
     tool: Callable[[Any, Notes, int | str], Tool] = _messages_openai.tool
 
 
@@ -76,7 +83,16 @@ def _converse_meaning(raw: Any) -> Any:
     content = raw.get("content") if raw.__class__ is dict else None
     if content.__class__ is not list:
         return _claude_meaning(raw)
-    return _claude_meaning({**raw, "content": [block for block in content if not _is_cache_mark(block)]})
+    told = [_untyped(block) for block in content if not _is_cache_mark(block)]
+    return _claude_meaning({**raw, "content": told})
+
+
+def _untyped(block: Any) -> Any:
+    """A block of which the service says what kind of a call it is, and clients do not."""
+    call = block.get("toolUse") if block.__class__ is dict else None
+    if call.__class__ is not dict or "type" not in call:
+        return block
+    return {**block, "toolUse": {key: value for key, value in call.items() if key != "type"}}
 
 
 def _is_cache_mark(block: Any) -> bool:
@@ -87,17 +103,19 @@ def _openai_meaning(raw: Any) -> Any:
     if raw.__class__ is not dict:
         return {"value": raw}
     role, content, calls, audio = (raw.get(key) for key in ("role", "content", "tool_calls", "audio"))
-    more = [
+    told = (
         [_call_meaning(call) for call in calls] if calls.__class__ is list else calls,
-        raw.get("function_call"),
+        _stated(raw.get("function_call")),
         raw.get("tool_call_id"),
         raw.get("name"),
         raw.get("refusal"),
         audio.get("id") if isinstance(audio, dict) else audio,
-    ]
+    )
+    more = [each or None for each in told]
     if content.__class__ is list:
         # To the cooked format a tool's result is another thing as a list, and so is text beside calls.
-        content = _bare(content) if role == "tool" or any(more) else _plain(content)
+        is_apart = role == "tool" or any(more)
+        content = _plain(content) if not is_apart else _bare(content) if content else None
     return [role, content or None, *more] if any(more) else [role, content or None]
 
 
@@ -105,8 +123,42 @@ def _call_meaning(call: Any) -> Any:
     if call.__class__ is not dict:
         return call
     return {
-        key: value for key, value in call.items() if key != "index" and (key, value) != ("type", "function")
+        key: _parsed(value)
+        for key, value in call.items()
+        if key != "index" and (key, value) != ("type", "function") and _stated(value)
     }
+
+
+def _openai_unnamed(raw: Any) -> Any:
+    calls = raw.get("tool_calls") if raw.__class__ is dict else None
+    if calls.__class__ is not list or not any(call.__class__ is dict and call.get("id") for call in calls):
+        return None
+    return {**raw, "tool_calls": [_without_id(call) for call in calls]}
+
+
+def _without_id(call: Any) -> Any:
+    return {key: value for key, value in call.items() if key != "id"} if call.__class__ is dict else call
+
+
+def _parsed(called: Any) -> Any:
+    """What was called, with its arguments as a value: clients write them anew, with or without blanks."""
+    if called.__class__ is not dict or called.get("arguments").__class__ is not str:
+        return called
+    return {**called, "arguments": _value(called["arguments"])}
+
+
+def _value(text: Any) -> Any:
+    """What a JSON text says; any other is what it is."""
+    try:
+        return {"json": _decode(text)} if text.__class__ is str else text
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+
+
+def _stated(value: Any) -> Any:
+    """A value, or None if it is an object in which every field is empty."""
+    is_empty = value.__class__ is dict and all(inner in _EMPTY for inner in value.values())
+    return None if is_empty else value
 
 
 def _plain(content: list[Any]) -> Any:
@@ -126,15 +178,12 @@ def _bare(content: list[Any]) -> dict[str, list[Any]]:
 def _unmarked(block: Any) -> Any:
     if block.__class__ is not dict:
         return block
-    inner = block.get("content")
     bare = {key: value for key, value in block.items() if key not in _MARKS and value is not None}
+    inner = bare.get("content")
     if inner.__class__ is list:
-        bare["content"] = [
-            {key: value for key, value in part.items() if key not in _MARKS}
-            if part.__class__ is dict
-            else part
-            for part in inner
-        ]
+        bare["content"] = [_unmarked(part) for part in inner]
+    elif inner.__class__ is dict:
+        bare["content"] = _unmarked(inner)
     return bare
 
 
@@ -153,6 +202,11 @@ def _item_meaning(raw: Any) -> Any:
         return {"thought": told}
     if kind == _REFERENCE:
         return {"item": raw.get("id")}
+    if kind.__class__ is str and kind in _INPUTS:
+        return [kind, raw.get("call_id"), raw.get("name"), _value(raw.get(_INPUTS[kind]))]
+    item_id = raw.get("id")
+    if item_id.__class__ is str and item_id and kind.__class__ is str and not kind.endswith("_output"):
+        return {"type": kind, "id": item_id}
     return {key: value for key, value in raw.items() if key not in _STATES and value is not None}
 
 
@@ -211,6 +265,23 @@ def _gemini_part(part: Any) -> Any:
     return {name: {key: inner for key, inner in value.items() if inner not in _EMPTY}}
 
 
+def _gemini_unnamed(raw: Any) -> Any:
+    parts = raw.get("parts") if raw.__class__ is dict else None
+    if parts.__class__ is not list:
+        return None
+    told = [_part_unnamed(part) for part in parts]
+    return {**raw, "parts": told} if told != parts else None
+
+
+def _part_unnamed(part: Any) -> Any:
+    name = next((name for name in ("functionCall", "function_call") if _is_called(part, name)), None)
+    return part if name is None else {**part, name: _without_id(part[name])}
+
+
+def _is_called(part: Any, name: str) -> bool:
+    return part.__class__ is dict and part.get(name).__class__ is dict and "id" in part[name]
+
+
 def difference(raw: Any, kept: Any, dialect: Dialect) -> Bag:
     """What a message says that another with its meaning does not: fields beside it, marks on its parts."""
     if raw.__class__ is not dict:
@@ -262,6 +333,7 @@ OPENAI = Dialect(
         {"role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "audio"}
     ),
     has_system_messages=True,
+    unnamed=_openai_unnamed,
 )
 CLAUDE = Dialect(
     name="claude",
@@ -290,6 +362,7 @@ GEMINI = Dialect(
     system_fields=("systemInstruction", "system_instruction"),
     content="parts",
     tool=_contents_google.tool,
+    unnamed=_gemini_unnamed,
 )
 CONVERSE = Dialect(
     name="converse",

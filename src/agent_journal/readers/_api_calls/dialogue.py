@@ -11,14 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal import times
-from agent_journal.model import Bag, Conversation, Message, Request, Text, Tool, Usage
+from agent_journal.model import Bag, Conversation, Message, Request, Text, Tool, ToolCall, Usage
+from agent_journal.notes import Notes
 from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
 from agent_journal.readers._api_calls.exchange import Sent
 from agent_journal.readers._api_calls.meanings import Form
 from agent_journal.readers._api_calls.trails import NOTHING, Known
 
 if TYPE_CHECKING:
-    from agent_journal.notes import Notes
     from agent_journal.readers._api_calls.answer import Reply
     from agent_journal.readers._api_calls.exchange import Exchange
     from agent_journal.spill import Shelf
@@ -34,6 +34,8 @@ class Step(Struct, frozen=True, gc=False):
     place: int
     sent: Sent
     form: Form
+    names_calls: bool = False
+    """Whether its calls have ids that they had not when it was first said."""
 
 
 class Way(Struct, frozen=True, gc=False):
@@ -204,9 +206,27 @@ class Dialogue:
                 self._kept[step.place] = kept
             elif kept.form != step.form and (found := _difference(step, kept)):
                 changed[number] = found
+            if step.names_calls:
+                self._name_calls(kept.id, step, exchange)
             message_id = kept.id
             ids.append(message_id)
         return ids, changed
+
+    def _name_calls(self, message_id: str, step: Step, exchange: Exchange) -> None:
+        """Give the calls of a message the ids by which a client tells what they gave."""
+        timeline = self._timeline
+        place = next(place for place in reversed(range(len(timeline))) if timeline[place].id == message_id)
+        said = step.sent.dialect.said(step.sent.raw, Notes(keep=0), exchange.where)
+        names = iter([part.call_id for part in said.parts if isinstance(part, ToolCall)])
+        timeline[place] = replace(
+            timeline[place],
+            parts=[
+                replace(part, call_id=part.call_id or next(names, None))
+                if isinstance(part, ToolCall)
+                else part
+                for part in timeline[place].parts
+            ],
+        )
 
     def _prompted(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
         """The id of a system prompt, which stands outside of the chain."""

@@ -140,12 +140,19 @@ class Stitching:
         for number in range(len(steps), len(messages)):
             raw = messages[number]
             meaning, form = self._meaning(raw, dialect)
-            spot = self._place_after(place, meaning)
+            spot = self._places.get((place, meaning))
+            unnamed = self._unnamed(place, raw, dialect) if spot is None else None
+            spot = spot or unnamed or self._place_after(place, meaning)
             if is_aside is None or not is_aside(raw):
                 place = spot
-            steps.append(Step(spot, Sent(first + number, raw, dialect), form))
+            steps.append(Step(spot, Sent(first + number, raw, dialect), form, unnamed is not None))
             places.append(place)
         return steps, places
+
+    def _unnamed(self, place: int, raw: Any, dialect: Dialect) -> int | None:
+        """The place of a message whose calls have ids here and had none when it was first said, if any."""
+        bare = None if dialect.unnamed is None else dialect.unnamed(raw)
+        return None if bare is None else self._places.get((place, self._meaning(bare, dialect)[0]))
 
     def _found(self, places: list[int], dialogue: Dialogue | None) -> Dialogue | None:
         """The dialogue of the longest earlier request that the steps begin with."""
