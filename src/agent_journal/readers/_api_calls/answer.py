@@ -36,6 +36,17 @@ _OF_CHOICES = frozenset({"message", "index", "finish_reason", "logprobs"})
 
 # What an answer is made of; what else a body says stays beside it.
 _OF_BODIES = ("choices", "id", "model", "usage")
+# What tells how long a prompt is and answers nothing, by the names of each API, and what may be beside it.
+_COUNTS = {
+    "input_tokens": frozenset({"object", "context_management"}),
+    "totalTokens": frozenset({"promptTokensDetails", "totalBillableCharacters", "cachedContentTokenCount"}),
+    "inputTokens": frozenset[str](),
+}
+# What services and gateways say when they refuse a call and have no `error`, and what they say it in.
+_REFUSALS = ("message", "detail")
+_OF_REFUSALS = frozenset(
+    {*_REFUSALS, "object", "type", "__type", "code", "param", "status", "statusCode", "activityId"}
+)
 _TEXT, _BAG = frozenset({str, NoneType}), frozenset({dict, NoneType})
 
 
@@ -96,12 +107,20 @@ def answer(response: Any, note: Notes, where: int | str) -> Answer:
 def _of_body(response: dict[str, Any], error: Any, note: Notes, where: int | str) -> Answer:
     if error is None and (usual := _usual(response)) is not None:
         return usual
+    if error is None and _is_refusal(response):
+        return Answer([], error=response)
     fields = Fields(response, note, where)
     if error is None and isinstance(fields.look("error"), str | dict):
         error = fields.take("error") or None
     elif error is not None and isinstance(fields.look("error"), dict):
         fields.drop("error")  # the response repeats the error that its stream told of
     return _replies(fields, error)
+
+
+def _is_refusal(response: dict[str, Any]) -> bool:
+    """Whether a body is nothing but an error: Mistral's, that of AWS, of a gateway, of a web framework."""
+    told = (response.get(name).__class__ for name in _REFUSALS)
+    return response.keys() <= _OF_REFUSALS and any(each in (str, list) for each in told)
 
 
 def _usual(response: dict[str, Any]) -> Answer | None:
@@ -145,6 +164,8 @@ def _replies(fields: Fields, error: Any) -> Answer:
         found = _conversed(fields)
     elif fields.look("message").__class__ is dict and fields.has("done"):
         found = _local(fields)
+    elif error is None and _is_count(fields.rest()):
+        return Answer([], extra=fields.rest())
     else:
         if error is None:
             _explain(fields)
@@ -152,6 +173,11 @@ def _replies(fields: Fields, error: Any) -> Answer:
     if not found.replies and (choices or error is None):
         found.replies.append(_silence())
     return found if error is None else replace(found, error=error)
+
+
+def _is_count(body: dict[str, Any]) -> bool:
+    """Whether a body tells nothing but how many tokens a request has."""
+    return any(name in body and body.keys() <= beside | {name} for name, beside in _COUNTS.items())
 
 
 def _explain(fields: Fields) -> None:
