@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
@@ -22,6 +24,7 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers import _printed
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -29,12 +32,14 @@ if TYPE_CHECKING:
 ToolKinds = dict[str, ToolKind]
 
 # Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
-# what a search found, what the client changes of its instructions and tools on the way.
+# a tool that was found, what the client changes of its instructions and tools on the way.
 _KEPT_WHOLE = (
-    *("compaction", "fallback", "search_result", "web_search_result", "tool_reference"),
+    *("compaction", "fallback", "tool_reference"),
     *("mid_conv_system", "tool_addition", "tool_removal"),
 )
 # Tuples, not sets: what a source says may be anything, also what cannot be hashed.
+_ADDED = ("input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h")
+_WEB = ("https://", "http://")
 _FORMS = ("base64", "url", "file", "text")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
@@ -48,7 +53,7 @@ def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) ->
     if content.__class__ is not list:
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
-    return [_part(block, note, where, tool_kinds) for block in content]
+    return [part(block, note, where, tool_kinds) for block in content]
 
 
 def parts_and_native(
@@ -63,21 +68,20 @@ def parts_and_native(
         return [Text(text=content)], None
     # One block is what most logs have; going through a list would cost more than the part.
     if content.__class__ is list and len(content) == 1 and (block := content[0]).__class__ is dict:
-        part = plain(block.get("type"), block, tool_kinds)
-        if part is not None:
-            return [part], content if part.__class__ is Text else None
+        usual = plain(block.get("type"), block, tool_kinds)
+        if usual is not None:
+            return [usual], content if usual.__class__ is Text else None
     return parts(content, note, where, tool_kinds), content
 
 
-def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:
-    if block.__class__ is str:
-        return Text(text=block)
+def part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:
+    """One block, which stays as it is."""
     if block.__class__ is not dict:
-        return Other(data=block)
+        return Text(text=block) if block.__class__ is str else Other(data=block)
     kind = block.get("type")
-    part = plain(kind, block, tool_kinds)
-    if part is not None:
-        return part
+    usual = plain(kind, block, tool_kinds)
+    if usual is not None:
+        return usual
     fields = Fields(dict(block), note, where)
     fields.take("type")
     match kind:
@@ -89,6 +93,8 @@ def _part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> P
             return Reasoning(encrypted=fields.text("data"), extra=fields.rest())
         case "image" | "document" | "container_upload":
             return _media(_MEDIA[kind], fields)
+        case "web_search_result" | "search_result":
+            return _found(kind, fields)
         case str() if kind.endswith("tool_use"):
             return _call(kind, fields, tool_kinds)
         case str() if kind.endswith("tool_result"):
@@ -165,10 +171,11 @@ def _result(kind: str, fields: Fields, tool_kinds: ToolKinds) -> Part:
     if kind != "tool_result":
         fields.keep("type", kind)
     content = fields.take("content")
+    is_failure = (_type_of(content) or "").endswith("_tool_result_error")
     return ToolResult(
         call_id=fields.text("tool_use_id"),
         output=_output(content, fields, tool_kinds),
-        is_error=fields.flag("is_error"),
+        is_error=True if is_failure else fields.flag("is_error"),
         name=fields.text("name"),
         extra=fields.rest(),
     )
@@ -180,13 +187,63 @@ def _output(content: Any, fields: Fields, tool_kinds: ToolKinds) -> Any:
     if content is None:
         return ""
     if content.__class__ is not list:
-        # Server tools answer with one object (a result or an error) instead of a list.
-        return [Other(data=content, name=_type_of(content))]
+        return _served(content, fields)
     blocks = parts(content, fields.note, fields.where, tool_kinds)
     return [
-        Other(data=raw, name="tool_result") if isinstance(part, ToolResult) else part
-        for part, raw in zip(blocks, content, strict=True)
+        Other(data=raw, name="tool_result") if isinstance(block, ToolResult) else block
+        for block, raw in zip(blocks, content, strict=True)
     ]
+
+
+def _served(content: Any, fields: Fields) -> list[Part]:
+    """What the service's own tools answer with: one object, a result or an error, instead of a list."""
+    kind = _type_of(content)
+    match content:
+        case {"stdout": str()} | {"stderr": str()} if printed := _printed.texts(content):
+            return [*printed]
+        case {"type": "web_fetch_result", "content": {"type": "document"}}:
+            return [_fetched(Fields(dict(content), fields.note, fields.where))]
+        case {"type": "advisor_result", "text": str(text)}:
+            return [Text(text=text, extra=_without(content, "text"))]
+        case {"type": "text_editor_code_execution_view_result", "content": str(text)}:
+            return [Text(text=text, extra=_without(content, "content"))]
+    return [Other(data=content, name=kind)]
+
+
+def _without(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key != name}
+
+
+def _fetched(page: Fields) -> Part:
+    """A page that was fetched: the document, with where it is from."""
+    document = Fields(dict(page.take("content")), page.note, page.where)
+    document.drop("type")
+    media = _media("document", document)
+    return replace(media, ref=media.ref or page.text("url"), extra={**media.extra, **page.rest()})
+
+
+def _found(kind: str, fields: Fields) -> Text:
+    """What a search found: its text, or else its title, with where it is from as the source of it."""
+    fields.keep("type", kind)
+    title, url, content = fields.text("title"), fields.text("url"), fields.look("content")
+    source = fields.look("source")
+    if url is None and source.__class__ is str and source.startswith(_WEB):
+        url = fields.text("source")
+    texts = [block.get("text") for block in content] if _are_texts(content) else [title or url or ""]
+    if _are_texts(content):
+        fields.drop("content")
+    return Text(text="\n".join(texts), citations=[Citation(title=title, url=url)], extra=fields.rest())
+
+
+def _are_texts(content: Any) -> bool:
+    """Whether content is nothing but texts."""
+    return content.__class__ is list and all(
+        block.__class__ is dict
+        and block.keys() == {"type", "text"}
+        and block["type"] == "text"
+        and block["text"].__class__ is str
+        for block in content
+    )
 
 
 def _type_of(block: Any) -> str | None:
@@ -194,7 +251,7 @@ def _type_of(block: Any) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _media(kind: MediaKind, fields: Fields) -> Part:
+def _media(kind: MediaKind, fields: Fields) -> Media:
     if isinstance(raw := fields.look("source"), dict):
         fields.keep("source", dict(raw))  # the block itself stays as it is
     source = fields.nested("source")
@@ -229,7 +286,7 @@ def usage(raw: Any, key: str | None) -> Usage | None:
     cached, came = raw.get("cache_creation"), raw.get("output_tokens_details")
     if cached.__class__ is not dict:
         cached = {}
-    return Usage(
+    found = Usage(
         key=key,
         input=counted(raw.get("input_tokens")),
         output=counted(raw.get("output_tokens")),
@@ -240,3 +297,21 @@ def usage(raw: Any, key: str | None) -> Usage | None:
         reasoning=counted(came.get("thinking_tokens")) if came.__class__ is dict else None,
         extra=raw,
     )
+    rounds = raw.get("iterations")
+    return _with_compactions(found, rounds) if rounds.__class__ is list and len(rounds) > 1 else found
+
+
+def _with_compactions(found: Usage, rounds: list[Any]) -> Usage:
+    """The counts with those of summing up what was said before, which the sums of an answer leave out.
+
+    What other models were asked on the way (`advisor_message`, `fallback_message`) is not the answer's.
+    """
+    for one in rounds:
+        if one.__class__ is dict and one.get("type") == "compaction" and (more := usage(one, None)):
+            counts = {name: _sum(getattr(found, name), getattr(more, name)) for name in _ADDED}
+            found = replace(found, **counts)
+    return found
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other + (one or 0)

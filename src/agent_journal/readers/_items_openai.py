@@ -23,6 +23,7 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers import _printed
 from agent_journal.readers._messages_openai import Said, inline, role_of
 
 if TYPE_CHECKING:
@@ -81,9 +82,17 @@ def said(raw: Any, note: Notes, where: int | str) -> Said:
         return _mcp(item)
     if kind in ("function_call", "custom_tool_call", "program"):
         return _called(kind, item)
+    return _served(raw, kind, item)
+
+
+def _served(raw: dict[str, Any], kind: str, item: Fields) -> Said:
+    """A call of a tool that the service has, if it is one."""
     name = kind.removesuffix("_call")
     if name in _BUILT_IN and name != kind:
         return _built_in(name, item)
+    if name != kind and item.look("name").__class__ is str and item.has("arguments"):
+        item.keep("type", kind)  # such as xAI's `x_search_call`
+        return _called("function_call", item)
     return _unknown(raw, kind, item)
 
 
@@ -241,13 +250,23 @@ def _output_within(name: str, item: Fields) -> list[Any] | None:
         mime = f"image/{form}" if form.__class__ is str else None
         return [Media(kind="image", mime=mime, data=item.text("result"))]
     if name == "code_interpreter" and item.look("outputs").__class__ is list:
-        return [_printed(raw, item) for raw in item.take("outputs")]
+        return [_shown(raw, item) for raw in item.take("outputs")]
     if name == "file_search" and item.look("results").__class__ is list:
-        return [Other(data=raw, name="result") for raw in item.take("results")]
+        return [_found(raw, item) for raw in item.take("results")]
     return None
 
 
-def _printed(raw: Any, item: Fields) -> Part:
+def _found(raw: Any, item: Fields) -> Part:
+    """What a search in files found: a text, with the file as the source of it."""
+    if raw.__class__ is not dict or raw.get("text").__class__ is not str:
+        return Other(data=raw, name="result")
+    found = Fields(dict(raw), item.note, item.where)
+    return Text(
+        text=found.take("text"), citations=[Citation(title=found.text("filename"))], extra=found.rest()
+    )
+
+
+def _shown(raw: Any, item: Fields) -> Part:
     kind = raw.get("type") if raw.__class__ is dict else None
     if kind == "logs" and raw.get("logs").__class__ is str:
         return Text(text=raw["logs"], extra=_without(raw, "type", "logs"))
@@ -273,10 +292,23 @@ def _mcp(item: Fields) -> Said:
     told: Any = output if error is None else error
     if told is not None:
         extra = {} if error is None or output is None else {"output": output}
-        answer: Any = told if told.__class__ is str else [Other(data=told)]
+        answer: Any = told if told.__class__ is str else _refused(told, item)
         is_error = None if error is None else True
         found.append(ToolResult(call_id=call_id, output=answer, is_error=is_error, extra=extra))
     return Said("assistant", found, None, item.rest())
+
+
+def _refused(error: Any, item: Fields) -> list[Any]:
+    """Why a call failed: what the tool said, or the server's message."""
+    if error.__class__ is not dict:
+        return [Other(data=error)]
+    if error.get("content").__class__ is list:
+        more = _without(error, "content")
+        told = parts(error["content"], item.note, item.where)
+        return [*told, Other(data=more, name="error")] if more else told
+    if error.get("message").__class__ is str:
+        return [Text(text=error["message"], extra=_without(error, "message"))]
+    return [Other(data=error)]
 
 
 def _answered(kind: str, item: Fields) -> Said:
@@ -292,12 +324,18 @@ def _answered(kind: str, item: Fields) -> Said:
     elif kind == "computer_call_output" and value.__class__ is dict:
         output = [_part(value, item.note, item.where)]
     elif value.__class__ is list:
-        output = [Other(data=raw) for raw in value]
+        output = [part for raw in value for part in _given(raw)]
     elif value.__class__ is not str:
         output = [Other(data=value)]
     if kind != "function_call_output":
         item.keep("type", kind)
     return Said("tool", [ToolResult(call_id=call_id, output=output)], None, item.rest())
+
+
+def _given(raw: Any) -> list[Part]:
+    """What a program printed, or a value of the tool's own."""
+    told = _printed.texts(raw) if raw.__class__ is dict else []
+    return [*told] or [Other(data=raw)]
 
 
 def id_of(item: Fields) -> str | None:
