@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # What a part that is no text holds.
 _DATA = (
     *("functionCall", "functionResponse", "inlineData", "fileData"),
-    *("executableCode", "codeExecutionResult"),
+    *("executableCode", "codeExecutionResult", "toolCall", "toolResponse"),
 )
 _CAMEL_CASE = {
     "function_call": "functionCall",
@@ -32,6 +32,10 @@ _CAMEL_CASE = {
     "file_data": "fileData",
     "executable_code": "executableCode",
     "code_execution_result": "codeExecutionResult",
+    "tool_call": "toolCall",
+    "tool_response": "toolResponse",
+    "tool_type": "toolType",
+    "video_metadata": "videoMetadata",
     "thought_signature": "thoughtSignature",
     "mime_type": "mimeType",
     "file_uri": "fileUri",
@@ -76,7 +80,10 @@ def in_camel_case(part: Any) -> Any:
 
 
 def _renamed(value: dict[str, Any]) -> dict[str, Any]:
-    return {_CAMEL_CASE.get(name, name): inner for name, inner in value.items()}
+    renamed = {_CAMEL_CASE.get(name, name): inner for name, inner in value.items()}
+    if renamed.get("parts").__class__ is list:  # what a function returns beside its answer, as images
+        renamed["parts"] = [in_camel_case(part) for part in renamed["parts"]]
+    return renamed
 
 
 def held_by(part: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:

@@ -28,6 +28,7 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers import _blocks_anthropic
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -37,6 +38,10 @@ _PLAIN_ROLES = frozenset({"user", "assistant", "system"})
 _FIELDS_OF_PLAIN = 2
 # How many counts there are where nothing is told in detail.
 _COUNTS = 3
+# Mistral's documents are linked like images.
+_LINKED: dict[str, MediaKind] = {"image_url": "image", "video_url": "video", "document_url": "document"}
+# Blocks of Claude's, which gateways take and give in this dialect as they are.
+_OF_ANTHROPIC = frozenset({"image", "document", "container_upload", "search_result", "compaction"})
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
@@ -91,7 +96,7 @@ def _said_parts(content: Any, fields: Fields) -> list[Part]:
     parts = _cited(content_parts(content, fields.note, fields.where), fields)
     if refusal := fields.text("refusal"):
         parts.append(Text(text=refusal, extra={"type": "refusal"}))
-    if isinstance(fields.look("audio"), dict):
+    if is_stated(fields.look("audio")):
         parts.append(_spoken(fields))
     return [*parts, *_pictures(fields)]
 
@@ -160,14 +165,16 @@ def _part(raw: Any, note: Notes, where: int | str) -> Part:
             return Text(text=fields.take("text"), extra=fields.rest())
         case "refusal" if isinstance(raw.get("refusal"), str):
             return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
-        case "image_url" | "video_url":
-            return _linked("image" if kind == "image_url" else "video", kind, fields)
+        case "image_url" | "video_url" | "document_url":
+            return _linked(_LINKED[kind], kind, fields)
         case "input_audio":
             return _heard(fields)
         case "file":
             return _file(fields)
         case "thinking" if isinstance(raw.get("thinking"), list | str):
             return _thinking(fields)
+    if kind.__class__ is str and kind in _OF_ANTHROPIC:
+        return _blocks_anthropic.part(raw, note, where, {})
     note(Kind.UNKNOWN_TYPE, where, f"content part {str(kind)[:40]!r}")
     return Other(data=raw, name=kind if isinstance(kind, str) else None)
 
@@ -179,14 +186,15 @@ def _nested(fields: Fields, name: str) -> Fields | None:
     return fields.nested(name)
 
 
-def _linked(kind: MediaKind, name: str, fields: Fields) -> Part:
-    if isinstance(url := fields.look(name), str):
-        fields.drop(name)
+def _linked(kind: MediaKind, field: str, fields: Fields) -> Part:
+    if isinstance(url := fields.look(field), str):
+        fields.drop(field)
     else:
-        link = _nested(fields, name)
+        link = _nested(fields, field)
         url = link.text("url") if link is not None else None
     mime, data = inline(url)
-    return Media(kind=kind, mime=mime, data=data, ref=None if data else url, extra=fields.rest())
+    name = fields.text("document_name")
+    return Media(kind=kind, mime=mime, name=name, data=data, ref=None if data else url, extra=fields.rest())
 
 
 def inline(url: str | None) -> tuple[str | None, str | None]:
@@ -292,7 +300,7 @@ def _citation(raw: Any, fields: Fields) -> Citation:
 
 def _calls(fields: Fields) -> list[Part]:
     calls = [_call(raw, fields) for raw in fields.items("tool_calls") or ()]
-    if isinstance(fields.look("function_call"), dict):
+    if is_stated(fields.look("function_call")):
         # How calls were made until the end of 2023: one per message, without an id.
         legacy = Fields(dict(fields.take("function_call")), fields.note, fields.where)
         legacy.keep("type", "function_call")
@@ -300,6 +308,11 @@ def _calls(fields: Fields) -> list[Part]:
     elif fields.look("function_call") is None:
         fields.drop("function_call")
     return calls
+
+
+def is_stated(value: Any) -> bool:
+    """Whether a value is an object that says something: some services fill in every field, with nothing."""
+    return value.__class__ is dict and (not value or any(value.values()))
 
 
 def _call(raw: Any, fields: Fields) -> Part:

@@ -34,6 +34,13 @@ KindOf: TypeAlias = "Callable[[str], ToolKind | None]"
 _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 # What a tool's answer is under where it is plain text.
 _SAID = ("output", "error")
+_SERVED: dict[str, ToolKind] = {
+    "GOOGLE_SEARCH_WEB": "web",
+    "GOOGLE_SEARCH_IMAGE": "web",
+    "GOOGLE_MAPS": "web",
+    "URL_CONTEXT": "web",
+    "FILE_SEARCH": "search",
+}
 _GOOD = ("OUTCOME_OK", "OUTCOME_UNSPECIFIED")
 
 
@@ -92,6 +99,20 @@ def _result(fields: Fields, response: Fields, kind_of: KindOf) -> Part:
     return ToolResult(call_id=call_id, name=name, output=output, is_error=is_error, extra=fields.rest())
 
 
+def _served(fields: Fields, call: Fields, kind_of: KindOf) -> Part:
+    """A call of a tool that the service has, which is known by its type alone (seen 2026)."""
+    name, call_id, arguments = call.text("toolType") or "", call.text("id"), call.take("args")
+    kind = _SERVED.get(name) or kind_of(name)
+    return ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=fields.rest())
+
+
+def _answered(fields: Fields, response: Fields, kind_of: KindOf) -> Part:
+    """What such a tool answered, which the service may keep to itself."""
+    call_id, name = response.text("id"), response.text("toolType")
+    output = plain(answer(response, kind_of))
+    return ToolResult(call_id=call_id, name=name, output=output, extra=fields.rest())
+
+
 def _inline(fields: Fields, blob: Fields, kind_of: KindOf) -> Part:  # noqa: ARG001 (one of several ways)
     mime, data, name = blob.text("mimeType"), blob.text("data"), blob.text("displayName")
     return Media(kind=media_kind(mime), mime=mime, data=data, name=name, extra=fields.rest())
@@ -120,6 +141,8 @@ _WAYS: dict[str, Callable[[Fields, Fields, KindOf], Part]] = {
     "fileData": _file,
     "executableCode": _code,
     "codeExecutionResult": _outcome,
+    "toolCall": _served,
+    "toolResponse": _answered,
 }
 
 

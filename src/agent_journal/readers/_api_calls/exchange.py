@@ -88,6 +88,8 @@ def offered(request: Fields, dialect: Dialect) -> list[Any]:
     """The definitions of the tools that a request offers, one by one."""
     if dialect is CONVERSE:
         return _offered_by(request.nested("toolConfig"))
+    if dialect is GEMINI and request.look("tools").__class__ is dict:  # one alone is taken, too
+        return _contents_google.declared([request.take("tools")])
     listed = request.items("tools") or []
     return _contents_google.declared(listed) if dialect is GEMINI else listed
 
