@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from agent_journal.model import Citation, Media, Other, Part, Text, ToolCall, ToolResult
+from agent_journal import tree
+from agent_journal.model import Citation, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Notes
-from agent_journal.readers import _blocks_anthropic, _items_openai
+from agent_journal.peek import Peek
+from agent_journal.readers import _blocks_anthropic, _items_openai, api_trace
 from tests.mapping.test_api_trace import USER, Raw, only, read, reply_of
+from tests.memory_source import Bytes
 
 # The tools of Anthropic's service.
 
@@ -226,3 +230,47 @@ def test_a_message_that_says_something_is_no_refusal() -> None:
     response = {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True}
 
     assert reply_of(response).parts == [Text(text="Hi")]
+
+
+# Streams and bodies that are told by little.
+
+
+def test_chunks_that_have_an_id_each_are_one_answer() -> None:
+    def chunk(number: int, delta: Raw, **more: Any) -> Raw:
+        choice = {"index": 0, "delta": delta, "finish_reason": more.pop("end", None)}
+        return {"id": f"c{number}", "object": "chat.completion.chunk", "choices": [choice], **more}
+
+    counts = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    deltas = [{"reasoning": "Hm"}, {"content": "No"}, {"content": "on"}]
+    pieces = [chunk(number, delta) for number, delta in enumerate(deltas)]
+    ended = chunk(9, {}, end="stop", x_groq={"usage": counts})
+    again = chunk(10, {"role": "assistant", "content": "Hi"}, end="stop")
+    first, second = (tree.messages(found) for found in read([*pieces, ended, again]))
+
+    (message,) = first
+    assert message.parts == [Reasoning(text="Hm"), Text(text="Noon")]
+    assert message.usage is not None
+    assert (message.usage.input, message.usage.output, message.usage.total) == (3, 2, 5)
+    assert [other.parts for other in second] == [[Text(text="Hi")]]
+
+
+CLAIMED = {
+    "what a model drew": {
+        "candidates": [
+            {"content": {"parts": [{"inlineData": {"mimeType": "image/png", "data": "A" * 100_000}}]}}
+        ],
+        "modelVersion": "g",
+    },
+    "a compaction": {"id": "resp_1", "object": "response.compaction", "output": []},
+    "a stream that is cut at its beginning": {
+        "contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}
+    },
+}
+
+
+@pytest.mark.parametrize("body", CLAIMED.values(), ids=CLAIMED)
+def test_bodies_that_little_tells_are_claimed(body: Raw) -> None:
+    data = json.dumps(body).encode()
+
+    assert api_trace.sniff(Peek(Bytes(data))) == "auto"
+    assert len(list(api_trace.read(Bytes(data), "auto", Notes()))) == 1

@@ -36,6 +36,8 @@ _OF_CHOICES = frozenset({"message", "index", "finish_reason", "logprobs"})
 
 # What an answer is made of; what else a body says stays beside it.
 _OF_BODIES = ("choices", "id", "model", "usage")
+# What Groq says in a way of its own, as the counts of what it streams; it stays.
+_OWN = "x_groq"
 # What tells how long a prompt is and answers nothing, by the names of each API, and what may be beside it.
 _COUNTS = {
     "input_tokens": frozenset({"object", "context_management"}),
@@ -129,6 +131,8 @@ def _usual(response: dict[str, Any]) -> Answer | None:
     response_id, model = response.get("id"), response.get("model")
     if choices.__class__ is not list or len(choices) != 1 or response.get("error") is not None:
         return None
+    if counts is None and _OWN in response:
+        return None
     if response_id.__class__ not in _TEXT or model.__class__ not in _TEXT or counts.__class__ not in _BAG:
         return None
     reply = _usual_choice(choices[0])
@@ -200,7 +204,11 @@ def _choices(fields: Fields) -> Answer:
     if strange:
         fields.keep("choices", strange)
     response_id, model = fields.text("id"), fields.text("model")
-    usage = _messages_openai.usage(fields.bag("usage"), response_id)
+    counts = fields.bag("usage")
+    own = fields.look(_OWN)
+    if counts is None and own.__class__ is dict:
+        counts = own.get("usage")
+    usage = _messages_openai.usage(counts, response_id)
     return Answer(replies, response_id, model, usage, extra=fields.rest())
 
 

@@ -42,7 +42,7 @@ def _told_by_answer(response: Any) -> Dialect | None:
         return None
     if response.get("sse_lines").__class__ is list:
         return DIALECTS.get(dialect_of_stream(response["sse_lines"]) or "")
-    if response.get("object") == "response":
+    if response.get("object") in ("response", "response.compaction"):
         return RESPONSES
     if response.get("type") == "message":
         return CLAUDE

@@ -222,7 +222,15 @@ class Stream:
         told = _id_of(value)
         if told is None and self._id is None:
             return not (_is_finished(self._events[-1]) and "content" in _first_candidate(value))
-        return told is None or self._id is None or told == self._id
+        return told is None or self._id is None or told == self._id or self._goes_on(value)
+
+    def _goes_on(self, chunk: Record) -> bool:
+        """Whether a chunk with another id is more of it: Groq's agents give each its own (seen 2025)."""
+        choice = _first_choice(chunk)
+        delta = choice.get("delta")
+        is_begun = delta.__class__ is dict and "role" in delta
+        is_ended = any(_first_choice(event).get("finish_reason") for event in self._events[-1:])
+        return "choices" in chunk and not is_begun and (not is_ended or not choice)
 
     def record(self, note: Notes) -> Record:
         """The answer that the events add up to. One chunk may be the whole of it."""
@@ -250,6 +258,12 @@ def _id_of(event: Record) -> Any:
 def _first_candidate(chunk: Record) -> Record:
     candidates = chunk.get("candidates")
     first = candidates[0] if candidates.__class__ is list and candidates else None
+    return first if first.__class__ is dict else {}
+
+
+def _first_choice(chunk: Record) -> Record:
+    choices = chunk.get("choices")
+    first = choices[0] if choices.__class__ is list and choices else None
     return first if first.__class__ is dict else {}
 
 

@@ -46,12 +46,15 @@ _TELLING = frozenset(
         "done",
         "output",
         "messageStart",
+        "contentBlockDelta",
     }
 )
 MESSAGE_EVENTS = frozenset(
     {"message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop"}
 )
 _CHUNK = "chat.completion.chunk"
+# A tuple: what a body says may be anything, also what cannot be hashed.
+_OUTPUTS = ("response", "response.compaction")
 # All that a request to each API may have, as far as it is in use; what has anything else is something else.
 _SAMPLING = frozenset({"model", "temperature", "top_p", "stream", "tools", "tool_choice", "metadata", "user"})
 _CHAT = _SAMPLING | {
@@ -175,7 +178,8 @@ def version_of(peek: Peek) -> str | None:
     records = peek.records
     if any(map(_is_unmistakable, records)):
         return "auto"
-    return "auto" if peek.is_cut and any(map(_is_cut_before_messages, records)) else None
+    is_cut = peek.is_cut and any(_is_cut_before_messages(each) or _is_cut_in_answer(each) for each in records)
+    return "auto" if is_cut else None
 
 
 def kind_of(value: dict[str, Any]) -> str | None:
@@ -230,7 +234,7 @@ def _is_conversed(value: dict[str, Any]) -> bool:
 
 def is_response(value: dict[str, Any]) -> bool:
     """Whether a value is a whole answer."""
-    if _is_list(value, "choices") or (value.get("object") == "response" and _is_list(value, "output")):
+    if _is_list(value, "choices") or (value.get("object") in _OUTPUTS and _is_list(value, "output")):
         return True
     if _is_conversed(value):
         return True
@@ -274,6 +278,15 @@ def _is_cut_before_messages(record: dict[str, Any]) -> bool:
     return request.__class__ is dict and record.keys() <= _BEFORE and _NO_CHAT.isdisjoint(request)
 
 
+def _is_cut_in_answer(value: dict[str, Any]) -> bool:
+    """Whether the head ends within what a model drew, and what tells of the answer lies beyond."""
+    if value.keys() != {"candidates"} or not _is_list(value, "candidates") or not value["candidates"]:
+        return False
+    first = value["candidates"][0]
+    content = first.get("content") if first.__class__ is dict else None
+    return content.__class__ is dict and _is_list(content, "parts")
+
+
 def is_batch_line(value: dict[str, Any]) -> bool:
     """Whether a value is a line that a batch was ordered with, or one of what it gave."""
     if value.get("custom_id").__class__ is str:
@@ -300,7 +313,7 @@ def _is_answer(value: dict[str, Any]) -> bool:
     """Whether a value is a whole answer that says itself which API gave it."""
     if value.get("object") == "chat.completion":
         return _is_list(value, "choices")
-    if value.get("object") == "response":
+    if value.get("object") in _OUTPUTS:
         return _is_list(value, "output") and value.get("id").__class__ is str
     if value.get("type") == "message":
         is_signed = "stop_reason" in value or str(value.get("id")).startswith("msg_")
