@@ -213,3 +213,21 @@ def test_what_a_client_left_out_is_not_sent() -> None:
     assert ["s", *(str(number) for number in range(4, 12))] == [
         found["content"] for found in named(document, document["requests"][1], "request_messages")
     ]
+
+
+def test_a_call_is_named_as_its_result_names_it() -> None:
+    call = {"functionCall": {"name": "f", "args": {"a": 1}}}
+    echo = {"functionCall": {**call["functionCall"], "id": "made"}}
+    given = {"functionResponse": {"id": "made", "name": "f", "response": {"content": "4"}}}
+    response = {"candidates": [{"content": {"role": "model", "parts": [call]}}], "modelVersion": "g"}
+    contents = [USER, {"role": "model", "parts": [echo]}, {"role": "user", "parts": [given]}]
+    first = {"id": "1", "timestamp": "2026-11-01T12:00:00Z", "request": {"contents": [USER]}}
+    document = cook({**first, "response": response}, {**first, "id": "2", "request": {"contents": contents}})
+
+    used = message("tool_use", "", tool_calls=[{**CALL, "id": "made"}])
+    assert named(document, document["requests"][1], "request_messages") == [
+        message("user", "Hello"),
+        used,
+        message("tool_result", "4", tool_use_id="made"),
+    ]
+    assert named(document, document["requests"][0], "response_messages") == [used]

@@ -50,7 +50,7 @@ def sent(message: Message, api: str | None) -> list[Cooked]:
     if api == CLAUDE and message.native is not None:
         return _claude_sent(message.role, message.native)
     if api == GEMINI and message.native is not None:
-        return _gemini(message.role, message.native)
+        return _gemini(message)
     return _from_parts(message)
 
 
@@ -61,7 +61,7 @@ def answered(message: Message, api: str | None) -> list[Cooked]:
     if api == CLAUDE and message.native is not None:
         return _claude_answered(message.native)
     if api == GEMINI and message.native is not None:
-        return _gemini(message.role, message.native)
+        return _gemini(message)
     cooked = _from_parts(message)
     if api is None:
         return cooked
@@ -211,7 +211,8 @@ def _claude_output_block(block: Any) -> str:
 # takes for text, come first by themselves, as the format has them.
 
 
-def _gemini(role: str, content: Any) -> list[Cooked]:
+def _gemini(message: Message) -> list[Cooked]:
+    role, content = message.role, message.native
     parts = content if isinstance(content, list) else [content]
     if role == "system":
         return [Cooked(role, text) for part in parts if (text := _gemini_text(part))]
@@ -220,7 +221,12 @@ def _gemini(role: str, content: Any) -> list[Cooked]:
     ]
     cooked = [found for part in parts if (found := _gemini_part(role, part)) is not None]
     text = "".join(_gemini_text(part) for part in parts if not _is_thought(part))
-    calls = [_gemini_call(call) for part in parts if (call := _field(part, "functionCall", "function_call"))]
+    read: Sequence[Part | None] = message.parts if len(message.parts) == len(parts) else [None] * len(parts)
+    calls = [
+        _gemini_call(call, one)
+        for part, one in zip(parts, read, strict=True)
+        if (call := _field(part, "functionCall", "function_call"))
+    ]
     return [
         *thoughts,
         *cooked,
@@ -264,8 +270,10 @@ def _gemini_output(response: Any) -> str:
     return _as_python_prints(response) if response is not None else ""
 
 
-def _gemini_call(call: dict[str, Any]) -> Call:
-    return _call(_string(call.get("name")), _arguments(call.get("args")), call.get("id"))
+def _gemini_call(call: dict[str, Any], read: Part | None) -> Call:
+    """A call; its id may be one that the client gave it later, by which results name it."""
+    named = read.call_id if isinstance(read, ToolCall) else None
+    return _call(_string(call.get("name")), _arguments(call.get("args")), call.get("id") or named)
 
 
 # Everything else: one message per part, in the same manner.
