@@ -759,6 +759,18 @@ def test_dimensions_of_another_service_are_not_claimed() -> None:
     assert azure_openai.sniff(Peek(Bytes(table.encode()))) is None
 
 
+@pytest.mark.parametrize("spelling", ["requestBody", "RequestBody", "request_body_s"])
+def test_a_first_request_that_is_longer_than_what_is_looked_at_is_known(spelling: str) -> None:
+    asked = {"messages": [{"role": "user", "content": "tide " * 20_000}]}
+    before = {"requestId": "1", "deploymentName": "gpt-4o", "timestamp": "2026-01-05T08:00:00Z"}
+    row = {**before, spelling: json.dumps(asked), "responseBody": json.dumps(body())}
+    other = {**before, spelling: json.dumps({"basket": ["tea"] * 20_000})}
+
+    for data in (json.dumps([row, row]), f"{json.dumps(row)}\n{json.dumps(row)}\n"):
+        assert azure_openai.sniff(Peek(Bytes(data.encode()))) == "bodies"
+    assert azure_openai.sniff(Peek(Bytes(json.dumps([other]).encode()))) is None
+
+
 def test_what_calls_say_otherwise_about_account_and_version_stays_with_them() -> None:
     first = apim_log(ApimSubscriptionId="ana")
     second = apim_log(

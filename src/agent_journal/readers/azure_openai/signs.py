@@ -41,6 +41,8 @@ _SERVICE = "cognitiveservices"
 _DIAGNOSED = frozenset({DIAGNOSED_DEPLOYMENT, "apiname"})
 # What the body of a chat has, as a field of a table has it: with its quotes doubled, perhaps escaped.
 _CHAT_IN_TABLE = re.compile(r'"(?:messages|choices|input|output)\\*"+\s*:')
+# Where a body begins that is a text.
+_BODY = re.compile(r'"(?:backend[ _-]?)?re(?:quest|sponse)[ _-]?body(?:_s)?"\s*:\s*"', re.IGNORECASE)
 # Some column of each layout; without any of them nothing else has to be looked at.
 _ANY = frozenset({REQUEST_SIDE, RESPONSE_SIDE, SEQUENCE, PROPERTIES, INSIGHTS, *_BODIES})
 
@@ -52,9 +54,18 @@ def version_of(peek: Peek) -> str | None:
         return _of_table(names) or (BODIES if INSIGHTS in names and _mentions_bodies(peek.head) else None)
     wrapped = _wrapped(peek)
     if wrapped is None and _ANY.isdisjoint(map(folded, peek.keys)):
-        return None
+        return BODIES if peek.is_cut and _is_cut_in_body(peek) else None
     records = peek.records if wrapped is None else wrapped
     return next((version for record in records if (version := _of_record(record)) is not None), None)
+
+
+def _is_cut_in_body(peek: Peek) -> bool:
+    """Whether the head ends within the first body, a text, as that of a long prompt: it is no value then."""
+    if peek.opening not in ("{", "[") or _OF_AZURE.isdisjoint(map(folded, peek.keys)):
+        return False
+    text = peek.head.decode("utf-8", "replace")
+    begun = _BODY.search(text)
+    return begun is not None and _CHAT_IN_TABLE.search(text, begun.end()) is not None
 
 
 def _wrapped(peek: Peek) -> list[dict[str, Any]] | None:
