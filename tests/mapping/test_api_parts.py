@@ -28,6 +28,10 @@ GEMINI: dict[str, tuple[Raw, Part]] = {
         {"toolResponse": {"id": "t", "toolType": "FILE_SEARCH"}},
         ToolResult(call_id="t", name="FILE_SEARCH", output=""),
     ),
+    "what the vendor's library makes of what a function gave": (
+        {"functionResponse": {"name": "tide", "response": {"result": "noon"}}},
+        ToolResult(name="tide", output="noon"),
+    ),
     "an image that a function gave": (
         SHOWN,
         ToolResult(

@@ -33,7 +33,7 @@ KindOf: TypeAlias = "Callable[[str], ToolKind | None]"
 
 _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 # What a tool's answer is under where it is plain text.
-_SAID = ("output", "error")
+_SAID = ("output", "result", "error")
 _SERVED: dict[str, ToolKind] = {
     "GOOGLE_SEARCH_WEB": "web",
     "GOOGLE_SEARCH_IMAGE": "web",
