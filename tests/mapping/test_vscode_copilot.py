@@ -911,6 +911,65 @@ def test_edits_are_code_in_their_file(tmp_path: Path) -> None:
     assert (edit.code, edit.file, edit.first_line, edit.last_line) == ("HEAT = 1", "/oven.py", 3, 4)
 
 
+def edit(line: int, text: str, end: int = 1, column: int = 1, last: int | None = None) -> dict[str, Any]:
+    place = {"startLineNumber": line, "startColumn": column, "endLineNumber": last or line, "endColumn": end}
+    return {"range": place, "text": text}
+
+
+def codes(folder: Path, *edits: dict[str, Any]) -> list[tuple[str, int | None, int | None]]:
+    group = {"kind": "textEditGroup", "uri": uri("/tea.md"), "edits": [[one] for one in edits]}
+    found = [part for part in answer(folder, group).parts if isinstance(part, Code)]
+    return [(code.code, code.first_line, code.last_line) for code in found]
+
+
+def test_a_file_that_was_written_line_by_line_is_one_edit(tmp_path: Path) -> None:
+    lines = [edit(1, "# Tea"), edit(2, "\n"), edit(3, "\nBoil 🫖"), edit(4, "\nPour.")]
+
+    assert codes(tmp_path, *lines) == [("# Tea\n\nBoil 🫖\nPour.", 1, 4)]
+
+
+@pytest.mark.parametrize(("written", "column"), [("Pour 🫖", 8), ("\nPour.", 6)])
+def test_a_file_that_was_rewritten_line_by_line_is_one_edit(
+    tmp_path: Path, written: str, column: int
+) -> None:
+    lines = [edit(3, "# Tea", end=9), edit(4, ""), edit(5, written), edit(5, "", column=column, last=9)]
+
+    assert codes(tmp_path, *lines) == [("# Tea\n\n" + written.strip(), 3, 9)]
+
+
+def test_where_lines_of_an_edit_took_the_place_of_others_is_kept(tmp_path: Path) -> None:
+    lines = [edit(1, "# Tea", end=9), edit(2, "\nBoil."), edit(2, "", column=6, last=7)]
+    group = {"kind": "textEditGroup", "uri": uri("/tea.md"), "edits": [[one] for one in lines], "done": True}
+    (code,) = answer(tmp_path, group).parts
+
+    assert isinstance(code, Code)
+    assert code.extra == {
+        "edits": [{"range": lines[0]["range"]}, {"range": lines[2]["range"]}],
+        "kind": "textEditGroup",
+        "uri": uri("/tea.md"),
+        "done": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        edit(3, "Pour."),
+        edit(2, "Pour.\nSip."),
+        edit(2, "\nPour.\nSip."),
+        edit(2, "\nPour.", end=4),
+        edit(2, "Pour.", column=2),
+        edit(2, "Pour.", last=3),
+        edit(1, "", column=2),
+        {**edit(2, "Pour."), "eol": 1},
+        {"range": {"startLineNumber": 2}, "text": "Pour."},
+        {"range": None, "text": "Pour."},
+    ],
+)
+def test_other_edits_stay_apart(tmp_path: Path, behind: dict[str, Any]) -> None:
+    assert [code for code, _, _ in codes(tmp_path, edit(1, "# Tea"), behind)] == ["# Tea", behind["text"]]
+
+
 def test_what_the_answer_refers_to(tmp_path: Path) -> None:
     reference = {"kind": "reference", "reference": uri("/manual.md")}
     code = {"kind": "codeCitation", "value": uri("/x"), "license": "MIT", "snippet": "s"}

@@ -13,6 +13,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Other, Reasoning, Text, ToolCall
 from agent_journal.notes import Kind
 from agent_journal.readers.vscode_copilot import results, rounds, shown
+from agent_journal.readers.vscode_copilot.edits import EDITS, edits
 from agent_journal.readers.vscode_copilot.names import MARKS, SHOWN, kind_of
 from agent_journal.readers.vscode_copilot.shown import INVOCATION, Said
 
@@ -119,9 +120,9 @@ class Answer:
             self._think(thought, part, sidechain=sidechain)
         elif (told := shown.told(part)) is not None:
             self._put(told, sidechain=sidechain)
-        elif kind == "textEditGroup" and (edits := shown.edits(part)) is not None:
-            self._put(*edits, sidechain=sidechain)
-            if not edits:
+        elif kind == EDITS and (changes := edits(part)) is not None:
+            self._put(*changes, sidechain=sidechain)
+            if not changes:
                 self.drafts[-1].marks.append(raw)
         else:
             self._add_other(kind, raw, sidechain=sidechain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.model import Citation, Code, Text
+from agent_journal.model import Citation, Text
 from agent_journal.readers.vscode_copilot import places
 from agent_journal.readers.vscode_copilot.names import SIMPLE, TOLD
 from agent_journal.readers.vscode_copilot.rounds import thought_of
@@ -115,28 +115,6 @@ def words_for(part: Fields) -> str:
         return f"`{symbol}`"
     path = referred(part)
     return "" if path is None else places.name_of(path) or path
-
-
-def edits(part: Fields) -> list[Code] | None:
-    """The edits of a file: each the text that took the place of a stretch. None if they cannot be told."""
-    batches = part.look("edits")
-    if not isinstance(batches, list) or not all(isinstance(batch, list) for batch in batches):
-        return None
-    flat = [edit for batch in batches for edit in batch]
-    if not all(isinstance(edit, dict) and isinstance(edit.get("text"), str) for edit in flat):
-        return None
-    file = places.path_of(part.look("uri"))
-    found = [_edit(edit, file) for edit in flat]
-    if found:
-        part.drop("edits")
-        found[0].extra.update(part.rest())
-    return found
-
-
-def _edit(edit: Bag, file: str | None) -> Code:
-    first, last = places.lines_of(edit)
-    extra = {name: value for name, value in edit.items() if name != "text"}
-    return Code(code=edit["text"], file=file, first_line=first, last_line=last, extra=extra)
 
 
 def input_shown(part: Fields) -> Any:
