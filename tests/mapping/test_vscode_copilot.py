@@ -792,7 +792,29 @@ def test_a_deep_tree_does_not_end_the_process(tmp_path: Path) -> None:
             "Gone",
             None,
         ),
-        ({"resultDetails": [uri("/a.py")]}, None, None, None),
+        ({"resultDetails": [uri("/a.py")]}, None, "/a.py", None),
+        ({"resultDetails": [1, {"no": "place"}]}, None, None, None),
+        ({"invocationMessage": "Reading", "isComplete": False}, None, None, None),
+        ({"pastTenseMessage": " "}, None, None, None),
+        ({"pastTenseMessage": "Ran it"}, None, "Ran it", None),
+        (
+            {"pastTenseMessage": {"value": "Read [](file:///c%3A/my%20tea.md#3-9), [b](file:///b), [](x)"}},
+            None,
+            "Read c:\\my tea.md, [b](file:///b), [](x)",
+            None,
+        ),
+        (
+            {
+                "pastTenseMessage": {"value": "Searched for `tea`, 2 results"},
+                "resultDetails": [
+                    {"uri": uri("/a.py"), "range": {"startLineNumber": 3, "endLineNumber": 4}},
+                    uri("/b.py"),
+                ],
+            },
+            None,
+            "Searched for `tea`, 2 results\n/a.py:3\n/b.py",
+            None,
+        ),
         (
             {"toolSpecificData": {"kind": "simpleToolInvocation", "input": "Go", "output": "Gone"}},
             "Go",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_journal.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.readers.vscode_copilot import places
 from agent_journal.readers.vscode_copilot.attached import base64_of
 from agent_journal.readers.vscode_copilot.names import SIMPLE
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from agent_journal.readers.vscode_copilot.rounds import Call
 
 Output: TypeAlias = list[Text | Code | Reasoning | ToolCall | Media | Other]
+# `[](file:///a.py)`
+_NAMELESS = re.compile(r"\[\]\(([^()\s]+)\)")
 _KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
@@ -42,7 +46,7 @@ def seen(shown: Fields, call_id: str | None, name: str) -> ToolResult | None:
         output = [_shown_part(item) for item in told]
     elif isinstance(told, dict) and (made := _made(told)) is not None:
         output = [made]
-    elif (text := _said_by(specific) or _error(shown)) is not None:
+    elif (text := _said_by(specific) or _error(shown) or _found(shown)) is not None:
         output = [Text(text=text)]
     if not output:
         return None
@@ -143,6 +147,25 @@ def _said_by(specific: Any) -> str | None:
     told = specific.get("output" if specific.get("kind") == SIMPLE else "result")
     found = printed.get("text") if isinstance(printed, dict) else told
     return found if isinstance(found, str) and found else None
+
+
+def _found(shown: Fields) -> str | None:
+    """What the editor says was done, and the places that were found, each on a line of its own."""
+    done, details = shown.look("pastTenseMessage"), shown.look("resultDetails")
+    words = done.get("value") if isinstance(done, dict) else done
+    lines = [_NAMELESS.sub(_path, words)] if isinstance(words, str) and words.strip() else []
+    lines += map(_place, details) if isinstance(details, list) else ()
+    return "\n".join(line for line in lines if line) or None
+
+
+def _path(link: re.Match[str]) -> str:
+    """Where a link without words leads; the editor shows the file instead."""
+    return places.path_of(link[1].partition("#")[0]) or link[0]
+
+
+def _place(item: Any) -> str:
+    path, (line, _) = places.path_of(item), places.lines_of(item)
+    return f"{path}:{line}" if path and line is not None else path or ""
 
 
 def _error(shown: Fields) -> str | None:
