@@ -904,6 +904,25 @@ def test_what_the_editor_says_itself_is_text(tmp_path: Path, kind: str, content:
     assert not notes.kept
 
 
+@pytest.mark.parametrize("kind", ["confirmation", "elicitation", "elicitationSerialized"])
+def test_what_the_editor_asks_is_text(tmp_path: Path, kind: str) -> None:
+    message = {"value": "It has been a while.", "isTrusted": False}
+    asked = {"kind": kind, "title": "Go on?", "message": message, "buttons": ["Yes"]}
+
+    assert answer(tmp_path, asked).parts == [
+        Text(
+            text="Go on?\n\nIt has been a while.",
+            extra={"kind": kind, "message": {"isTrusted": False}, "buttons": ["Yes"]},
+        )
+    ]
+
+
+def test_a_question_without_words_is_kept(tmp_path: Path) -> None:
+    asked = {"kind": "confirmation", "title": None, "message": {}, "buttons": ["Yes"]}
+
+    assert answer(tmp_path, asked).parts == [Other(data=asked, name="confirmation")]
+
+
 def test_a_plan_that_was_shown_is_text(tmp_path: Path) -> None:
     plan = {"kind": "planReview", "title": "Tea", "content": "1. Boil.", "data": {"rejected": False}}
 

@@ -101,18 +101,21 @@ MARKS = frozenset(
     """
     prepareToolInvocation undoStop codeblockUri progressTaskSerialized progressTask progressMessage
     mcpServersStarting hook clearToPreviousToolInvocation autoModeResolution disabledClaudeHooks usage
-    thinking
+    thinking voiceProgress mcpServersStartingSlow externalEdits
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
 # Parts that are shown and that the model has no better place for.
 SHOWN = frozenset(
     """
     notebookEditGroup notebookEdit workspaceEdit externalEdit confirmation elicitation elicitationSerialized
-    command treeData multiDiffData questionCarousel extensions pullRequest
+    command treeData multiDiffData questionCarousel extensions pullRequest mcpAuthenticationRequired
     """.split()  # noqa: SIM905
 )
-# Parts that are words: of the editor, or a plan that the person is asked about.
-TOLD = ("warning", "info", "systemNotification", "planReview")
+# Parts that are words, and where they have them: of the editor, or a plan or question for the person.
+TOLD: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("warning", "info", "systemNotification", "planReview"), ("content",)),
+    **dict.fromkeys(("confirmation", "elicitation", "elicitationSerialized"), ("title", "message")),
+}
 # What is shown of a call whose input and output are one text each.
 SIMPLE = "simpleToolInvocation"
 

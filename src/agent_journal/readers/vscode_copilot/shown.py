@@ -77,18 +77,20 @@ def thought(part: Fields) -> str | None:
 
 
 def told(part: Fields) -> Text | None:
-    """What the editor says itself, or the plan that it shows: its words, with what else the part has."""
-    kind, content = part.look("kind"), part.look("content")
-    if kind not in TOLD:
-        return None
-    if isinstance(content, str):
-        return Text(text=part.take("content"), extra=part.rest())
-    inner = part.nested("content") if isinstance(content, dict) and _is_worded(content) else None
-    return None if inner is None else Text(text=inner.take("value"), extra=part.rest())
+    """What the editor says or asks, or the plan that it shows: its words, with what else the part has."""
+    kind = part.look("kind")
+    names = TOLD.get(kind, ()) if isinstance(kind, str) else ()
+    words = [said for name in names if (said := _take_words(part, name)) is not None]
+    return Text(text="\n\n".join(words), extra=part.rest()) if words else None
 
 
-def _is_worded(content: Bag) -> bool:
-    return isinstance(content.get("value"), str)
+def _take_words(part: Fields, name: str) -> str | None:
+    """Move words out of a part, which are text or Markdown."""
+    said = part.look(name)
+    if isinstance(said, str):
+        return part.text(name)
+    inner = part.nested(name) if isinstance(said, dict) and isinstance(said.get("value"), str) else None
+    return None if inner is None else inner.text("value")
 
 
 def is_sidechain(part: Fields) -> bool:
