@@ -656,6 +656,46 @@ def test_model_mode_and_folder_come_from_the_environment(tmp_path: Path) -> None
     assert "mode_persistence" not in conversation.platform
 
 
+MODELS = [{"ts": T + 1, "model_id": "gpt-5"}, {"ts": T + 4, "model_id": "grok-4", "mode": "act"}]
+TWICE = [
+    say(0, "task", "Boil"),
+    request(2),
+    say(3, "text", "A"),
+    say(4, "user_feedback", "On"),
+    request(5),
+    say(6, "text", "B"),
+]
+
+
+@pytest.mark.parametrize(
+    "api", [None, [user(None), answer(None, text("A")), user(None), answer(None, text("B"))]]
+)
+def test_models_are_written_down_beside_a_task(tmp_path: Path, api: list[Any] | None) -> None:
+    path = task(tmp_path, api, TWICE, task_metadata={"model_usage": MODELS})
+    conversation, _ = read(path)
+
+    told = {tree.plain_text(message): message.model for message in messages(conversation)}
+    assert (told["A"], told["B"]) == ("gpt-5", "grok-4")
+    assert conversation.extra["task_metadata"] == {"model_usage": MODELS}
+
+
+def test_one_model_that_was_written_down_is_the_tasks(tmp_path: Path) -> None:
+    alone = [user(None, text("Boil")), answer(None, text("A"))]
+    one, two = {"model_usage": MODELS[:1]}, {"model_usage": MODELS}
+
+    assert read(task(tmp_path, alone, task_metadata=one))[0].model == "gpt-5"
+    assert read(task(tmp_path, alone, task_metadata=two))[0].model is None
+
+
+@pytest.mark.parametrize(
+    "usage", [None, "x", [1, {}, {"ts": "x", "model_id": "m"}, {"ts": 1, "model_id": ""}]]
+)
+def test_models_that_are_none(tmp_path: Path, usage: Any) -> None:
+    conversation, _ = read(task(tmp_path, None, TWICE, task_metadata={"model_usage": usage}))
+
+    assert conversation.model is None
+
+
 @pytest.mark.parametrize(
     ("line", "mode"), [("PLAN MODE", "plan"), ("ACT MODE", "act"), ("architect", "architect")]
 )

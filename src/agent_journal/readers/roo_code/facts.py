@@ -104,6 +104,18 @@ class Facts:
         stated = Fields(dict(last), self._note, "environment_history")
         return {name: stated.text(name) for name in ("os_name", "host_name", "cline_version")}
 
+    def models(self) -> list[tuple[int, str]]:
+        """Which models were asked from which moments on, as Cline writes it down since April 2025."""
+        told = self.metadata.look("model_usage")
+        return [
+            (ts, model)
+            for one in (told if told.__class__ is list else ())
+            if one.__class__ is dict
+            and (ts := one.get("ts")).__class__ is int
+            and (model := one.get("model_id")).__class__ is str
+            and model
+        ]
+
     def platform(self) -> Bag:
         """The extension and the modes: the one that the task is in, those it was in, those of the person."""
         seen = self._seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -40,12 +41,15 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
         note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
     history = History(task_id, files.note_of(API), [record.id for record in records])
     said = [one for index, record in raw_said if (one := history.said(record, index)) is not None]
-    merged = Timeline(records, said, files.note_of(UI))
+    models = known.models()
+    merged = Timeline(records, said, models, files.note_of(UI))
     timeline = merged.entries()
     _count_totals(timeline, known.total(f"{task_id}:total"))
     _note_guesses(history.by_place + merged.by_place, note)
     known.context_history = [record for _, record in files.history(CONTEXT)]
     known.learn(history.modes or _modes_shown(records), history.folder, records)
+    if known.model is None and len({model for _, model in models}) == 1:
+        known.model = models[0][1]
     return _conversation(name, task_id, known, timeline)
 
 
@@ -98,7 +102,10 @@ def _modes_shown(records: Sequence[Record]) -> list[str]:
 class Timeline:
     """Puts the histories together: each thing is said once, and what a request cost is with its answer."""
 
-    def __init__(self, records: list[Record], said: list[Said], note: Notes) -> None:
+    def __init__(
+        self, records: list[Record], said: list[Said], models: list[tuple[int, str]], note: Notes
+    ) -> None:
+        self._models = deque(sorted(models))
         self._merged = merging.together(records, said)
         self._turns = merging.Turns(self._merged)
         self._first = records[0] if records else None
@@ -129,6 +136,8 @@ class Timeline:
                 continue
             at = entry.at or at
             name, data = entry.name, entry.data
+            if self._models and entry.ts is not None:
+                self._ask(entry.ts)
             if "modelInfo" in data:
                 self._model = entry.model_info("modelId") or self._model
             if name in shown.COSTS or "contextCondense" in data:
@@ -141,6 +150,11 @@ class Timeline:
             self._add(entry.event() if said is None else said, pays=not is_answered)
         self._settle()
         return entries
+
+    def _ask(self, ts: int) -> None:
+        """Remember which model was asked at a moment."""
+        while self._models and self._models[0][0] <= ts:
+            self._model = self._models.popleft()[1]
 
     def _pay(self, record: Record) -> None:
         """Remember what requests cost until they are answered."""
@@ -163,7 +177,9 @@ class Timeline:
         message = self._speaker.message(record)
         if message is not None and message.role == "user":
             return None if self._turns.is_told(place, record.text) else message
-        return None if self._is_superseded(record, place) else message
+        if message is None or self._is_superseded(record, place):
+            return None
+        return self._completed(message, record.at)
 
     def _is_superseded(self, record: Record, place: int) -> bool:
         """Whether a record that was still being written is followed by one that says all of it."""
