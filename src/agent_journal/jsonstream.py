@@ -6,6 +6,7 @@ record.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -39,6 +40,8 @@ __all__ = [
     "values",
 ]
 _LINE_FEED = 10
+# A string, which may have what looks like a comment, or a comment; the last of a file may have no end.
+_COMMENT = re.compile(rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
 
 
 def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
@@ -223,12 +226,18 @@ def _array(window: Window, note: Notes, key: str | None = None) -> Iterator[tupl
             index += 1
 
 
-def load(source: Source, note: Notes) -> Any:
-    """The one value of a small file, or BAD."""
+def load(source: Source, note: Notes, *, may_have_comments: bool = False) -> Any:
+    """The one value of a small file, or BAD; what programs let people write may have comments."""
     blocks: list[bytes] = []
     left = MAX_RECORD_BYTES + 1
     with utf8(source) as stream:
         while left > 0 and (block := stream.read(BLOCK)):
             blocks.append(block)
             left -= len(block)
-    return decode(b"".join(blocks), note, "")
+    data = b"".join(blocks)
+    return decode(_COMMENT.sub(_blank, data) if may_have_comments else data, note, "")
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    """Strings as they are, comments as spaces."""
+    return found[1] or b" " * (found.end() - found.start())

@@ -478,14 +478,21 @@ def test_the_model(
     assert conversation.model == model
 
 
-def test_models_of_the_old_configuration(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  // which models\n  "models": [{"title": "GPT", "provider": "openai", "model": "gpt-4o"}]\n}\n',
+        '{"models": [{"title": "GPT", // mine\n  "url": "http://a/*b\\" // c", "model": "gpt-4o"}] /*\n*/}',
+        '{"models": [{"title": "GPT", "model": "gpt-4o"}]} // the end',
+    ],
+)
+def test_models_of_the_old_configuration(tmp_path: Path, text: str) -> None:
     folder = home(tmp_path, session(item("user", "hi"), chatModelTitle="GPT"))
-    text = (
-        '{\n  // which models\n  "models": [{"title": "GPT", "provider": "openai", "model": "gpt-4o"}]\n}\n'
-    )
     (folder / "config.json").write_text(text, encoding="utf-8")
+    conversation, notes = read(folder)
 
-    assert read(folder)[0].model == "gpt-4o"
+    assert conversation.model == "gpt-4o"
+    assert Kind.BAD_RECORD not in notes.counts
 
 
 def test_nothing_but_models_is_taken_from_the_configuration(tmp_path: Path) -> None:

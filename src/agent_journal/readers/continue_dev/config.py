@@ -57,7 +57,7 @@ def load(file: Source, note: Notes) -> Models:
         return of(yamltext.load(file, note))
     about = note.about(file.label)
     try:
-        return of(jsonstream.load(file, about))
+        return of(jsonstream.load(file, about, may_have_comments=True))
     except UnreadableSource as error:
         about(Kind.UNREADABLE_FILE, "", error.reason)
         return Models([])
