@@ -461,6 +461,30 @@ def test_checkpoints_contexts_and_diffs_stay_with_the_chat(tmp_path: Path) -> No
     assert got.extra["codeBlockDiff"] == {"d1": {"new": 1}}
 
 
+LAID_OUT = '{"rootPath": "egg", "listDirV2Result": {"directoryTreeRoot": {"absPath": "/srv/egg"}}}'
+
+
+@pytest.mark.parametrize(
+    ("layouts", "state", "cwd", "branch"),
+    [
+        ([LAID_OUT], "On branch main\nYour branch is ahead", "/srv/egg", "main"),
+        ([LAID_OUT, LAID_OUT], "HEAD detached at 1234567", None, None),
+        (["{", 1], None, None, None),
+        (["{"], 1, None, None),
+        ([{"listDirV2Result": []}], "", None, None),
+        ("x", None, None, None),
+    ],
+)
+def test_folder_and_branch_that_went_along_with_a_prompt(
+    tmp_path: Path, layouts: Any, state: Any, cwd: str | None, branch: str | None
+) -> None:
+    context = {"projectLayouts": layouts, "gitStatusRaw": state}
+    rows = chat({"type": 1, "text": "x"}) | {f"messageRequestContext:{CHAT}:b0": context}
+    ((got,), _) = read(database(tmp_path / "state.vscdb", cursorDiskKV=rows))
+
+    assert (got.cwd, got.git_branch) == (cwd, branch)
+
+
 def test_secrets_are_not_taken_over(tmp_path: Path) -> None:
     got = read_chat(
         tmp_path, {"type": 1, "text": "x"}, blobEncryptionKey="k", speculativeSummarizationEncryptionKey="k"

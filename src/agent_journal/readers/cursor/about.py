@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
 from agent_journal.model import Conversation, Link, Message, Summary
 from agent_journal.readers.cursor import spoken
 from agent_journal.readers.cursor.names import NAME, SECRETS
-from agent_journal.readers.cursor.values import path_of, said, text_in
+from agent_journal.readers.cursor.values import parsed, path_of, said, text_in
 from agent_journal.readers.cursor.workspace import folder_in
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _BESIDE = ("codeBlockDiff", "codeBlockPartialInlineDiffFates")
 # "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
 _UTC_LENGTH = 24
+_ON_BRANCH = re.compile(r"On branch (\S+)")
 
 
 def conversation(chat: Composer, place: Bag, head: Bag, parent: str | None) -> Conversation:
@@ -40,8 +42,8 @@ def conversation(chat: Composer, place: Bag, head: Bag, parent: str | None) -> C
         started_at=_started(fields, head, chat.timeline),
         updated_at=_later(updated, chat.timeline),
         model=model.text("modelName") if model else None,
-        cwd=folder(chat) or folder_in(place) or _told_folder(chat.timeline),
-        git_branch=text_in(worktree, "branchName") or begun_on,
+        cwd=folder(chat) or folder_in(place) or _told_folder(chat.timeline) or _laid_out(chat.contexts),
+        git_branch=text_in(worktree, "branchName") or begun_on or _branch(chat.contexts),
         git_commit=text_in(worktree, "commitHash"),
         archived=archived if archived is not None else _flag(head, "isArchived"),
         shape="list",
@@ -75,6 +77,27 @@ def _told_folder(timeline: list[Entry]) -> str | None:
     """The folder that the agent told the model."""
     told = (spoken.facts(entry.parts) for entry in timeline if isinstance(entry, Message) and entry.hidden)
     return next((facts["cwd"] for facts in told if "cwd" in facts), None)
+
+
+def _laid_out(contexts: list[Bag]) -> str | None:
+    """The folder whose layout went along with prompts, if it is one."""
+    for context in contexts:
+        layouts = context.get("projectLayouts")
+        if not isinstance(layouts, list) or len(layouts) != 1:
+            continue
+        steps: Any = parsed(layouts[0]) if isinstance(layouts[0], str) else layouts[0]
+        for name in ("listDirV2Result", "directoryTreeRoot"):
+            steps = steps.get(name) if isinstance(steps, dict) else None
+        if isinstance(steps, dict) and (path := text_in(steps, "absPath")) is not None:
+            return path
+    return None
+
+
+def _branch(contexts: list[Bag]) -> str | None:
+    """The branch that Git was on at the first prompt of which that is known."""
+    states = (context.get("gitStatusRaw") for context in contexts)
+    found = (_ON_BRANCH.match(state) for state in states if isinstance(state, str))
+    return next((match[1] for match in found if match is not None), None)
 
 
 def _extra(chat: Composer, head: Bag, place: Bag) -> Bag:

@@ -39,6 +39,8 @@ class Composer:
         """Bubbles that the record names and that are not there."""
         self.folders: list[Any] = []
         """What bubbles say of the folders that were open."""
+        self.contexts: list[Bag] = []
+        """What went along with prompts, in their order."""
         self._rows = rows
         self._note = note
         self._used: set[str] = set()
@@ -124,6 +126,7 @@ class Composer:
             self.folders.append(bubble["workspaceUris"])
         if bubble_id in self._contexts:
             bubble[_CONTEXT] = self._contexts.pop(bubble_id)
+            self.contexts.append(bubble[_CONTEXT])
         named = [bubble[name] for name in (_CHECKPOINT, "afterCheckpointId") if name in bubble]
         self._put(self.bubbles.entry(bubble_id, bubble, header))
         for checkpoint_id in named:
