@@ -417,6 +417,25 @@ def test_code_is_told_once(tmp_path: Path) -> None:
     assert messages(got)[0].extra["codeBlocks"] == [block]
 
 
+def test_a_block_without_code_is_none(tmp_path: Path) -> None:
+    place = {"scheme": "file", "path": "/c:/egg.py"}
+    mark, code = {"uri": place, "codeBlockIdx": 0}, {"uri": place, "content": "say('hi')"}
+    got = read_chat(
+        tmp_path,
+        {"type": 2, "text": "```\nsay('ho')\n```", "codeBlocks": [mark, {**mark, "content": "", "code": ""}]},
+        {"type": 2, "text": "Here.", "codeBlocks": [mark, code]},
+    )
+    first, second = messages(got)
+
+    assert first.parts == [Text(text="```\nsay('ho')\n```")]
+    assert first.extra["codeBlocks"] == [mark, {**mark, "content": "", "code": ""}]
+    assert second.parts == [
+        Text(text="Here."),
+        Code(code="say('hi')", file="c:/egg.py", extra={"uri": place}),
+    ]
+    assert second.extra["codeBlocks"] == [mark]
+
+
 def test_order_places_and_bubbles_asked_for_anew(tmp_path: Path) -> None:
     rows = chat({"type": 2, "text": "second", "bubbleId": "a"}, {"type": 2, "text": "", "bubbleId": "empty"})
     rows[f"composerData:{CHAT}"]["fullConversationHeadersOnly"].insert(0, {"bubbleId": "z", "type": 1})

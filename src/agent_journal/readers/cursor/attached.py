@@ -12,7 +12,7 @@ from agent_journal.model import Code, Media
 from agent_journal.readers.cursor.values import path_of, said
 
 if TYPE_CHECKING:
-    from agent_journal.model import Part
+    from agent_journal.model import Bag, Part
 
 _BYTE = 256
 
@@ -33,22 +33,28 @@ def sent_along(fields: Fields) -> list[Part]:
 
 
 def code_blocks(fields: Fields, text: str | None) -> list[Part]:
-    """Code that the text does not contain already; what it does contain stays where it was."""
+    """Code that the text does not contain already; what it does contain stays where it was.
+
+    In chats of 2024 a block only tells which one of the text it is and which file it is for.
+    """
     blocks = fields.look("codeBlocks")
     if not blocks or not isinstance(blocks, list):
         return []
     used = fields.look("toolFormerData")
     written = used.get("params") or used.get("rawArgs") if isinstance(used, dict) else None
-    if all(isinstance(b, dict) and _is_told(b.get("content"), text, written) for b in blocks):
-        return []
-    return _each(fields, "codeBlocks", _block)
+    further = [block for block in blocks if isinstance(block, dict) and not _is_told(block, text, written)]
+    if further:
+        left = [block for block in blocks if not isinstance(block, dict) or _is_told(block, text, written)]
+        fields.keep("codeBlocks", left)
+    return [_block(Fields(block, fields.note, fields.where)) for block in further]
 
 
-def _is_told(code: Any, text: str | None, written: Any) -> bool:
-    """Whether code is in a text, or in the JSON of what a tool was asked to write."""
+def _is_told(block: Bag, text: str | None, written: Any) -> bool:
+    """Whether the code of a block is in a text, or in the JSON of what a tool was asked to write."""
+    code = block.get("content") or block.get("code")
     if not isinstance(code, str):
-        return False
-    if text and code.strip() in text:
+        return not code
+    if not code or (text and code.strip() in text):
         return True
     return isinstance(written, str) and msgspec.json.encode(code)[1:-1].decode() in written
 

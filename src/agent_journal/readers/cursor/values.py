@@ -69,7 +69,7 @@ def path_of(uri: Any) -> str | None:
     if isinstance(uri, dict):
         for name in ("fsPath", "path", "external", "_fsPath"):
             if isinstance(value := uri.get(name), str) and value:
-                return path_of(value) if "://" in value else value
+                return path_of(value) if "://" in value else _of_drive(value, uri.get("scheme"))
         return None
     if not isinstance(uri, str) or not uri:
         return None
@@ -77,6 +77,10 @@ def path_of(uri: Any) -> str | None:
     if not separator:
         return uri
     # The path begins behind the host: that of a machine far away, or none.
-    path = unquote("/" + rest.partition("/")[2])
-    is_drive = len(path) > 2 and path[2] == ":" and path[1].isalpha()  # noqa: PLR2004 ("/c:")
-    return path[1:] if is_drive and scheme == "file" else path
+    return _of_drive(unquote("/" + rest.partition("/")[2]), scheme)
+
+
+def _of_drive(path: str, scheme: Any) -> str:
+    """A path without what a URI puts before a drive of Windows: `/c:/x` is `c:/x`."""
+    is_drive = scheme == "file" and path[:1] == "/" and path[1:2].isalpha() and path[2:3] == ":"
+    return path[1:] if is_drive else path
