@@ -1073,6 +1073,12 @@ def test_a_prompt_without_an_answer(tmp_path: Path) -> None:
         ({"modelId": "ollama/llama3"}, "ollama/llama3"),
         ({"modelId": "copilot/auto"}, None),
         ({"modelId": "copilot/auto", "result": {"metadata": {"resolvedModel": "gpt-5-mini"}}}, "gpt-5-mini"),
+        (
+            {"modelId": "copilot/auto", "result": {"details": "Raptor mini (Preview) • 0.9x"}},
+            "Raptor mini (Preview)",
+        ),
+        ({"modelId": "copilot/auto", "result": {"details": "GPT-5 mini"}}, None),
+        ({"modelId": "copilot/gpt-5", "result": {"details": "GPT-5 • 1x"}}, "gpt-5"),
     ],
 )
 def test_models(tmp_path: Path, fields: dict[str, Any], model: str | None) -> None:

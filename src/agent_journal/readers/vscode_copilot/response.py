@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ _ENDS = {2: "cancelled", 3: "failed"}
 _VOTES: dict[int, Literal["up", "down"]] = {0: "down", 1: "up"}
 # The vendor's own models; "auto" is a choice that the vendor makes later.
 _VENDOR, _NO_MODEL = "copilot/", "auto"
+_SIGNATURE = re.compile(r"(\S.*?) • [\d.]+x")
 
 
 class Response:
@@ -38,7 +40,7 @@ class Response:
         self._metadata = None if self._result is None else self._result.nested("metadata")
         self._rounds: list[Round] = [] if self._metadata is None else rounds.rounds_of(self._metadata)
         self.app_version = _extension_version(request)
-        self.model = _model(request, self._metadata)
+        self.model = _model(request, self._metadata) or _signed(self._result)
         self.rendered = "" if self._metadata is None else _rendered(self._metadata)
         """What else the model was told with the prompt."""
         self._stop_reason = _stop_reason(request)
@@ -216,6 +218,13 @@ def _chosen(request: Fields) -> str | None:
     counted = [total.get("model") for total in objects(request.look("modelTotals"))]
     found = next((name for name in (*named, *counted) if isinstance(name, str) and name), None)
     return None if found is None else found.removeprefix(_VENDOR)
+
+
+def _signed(result: Fields | None) -> str | None:
+    """The model as its answer is signed: `Grok Code Fast 1 • 1x`, its name and what it costs."""
+    details = None if result is None else result.look("details")
+    found = _SIGNATURE.fullmatch(details) if isinstance(details, str) else None
+    return None if found is None else found[1]
 
 
 def _extension_version(request: Fields) -> str | None:
