@@ -32,6 +32,7 @@ from agent_journal.peek import Peek
 from agent_journal.pipeline import read_all
 from agent_journal.readers import vscode_copilot
 from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
 from agent_journal.source import File
 from tests.inline import converted, save_document, save_lines
 
@@ -663,6 +664,47 @@ def test_calls_are_found_by_id_then_name_then_place(tmp_path: Path) -> None:
         ("c2", "copilot_findTextInFiles"),
         ("c1__vscode-1", "ext_y"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "shown_of"),
+    [
+        (
+            "run_in_terminal",
+            {"command": "make tea"},
+            {"toolSpecificData": {"commandLine": {"original": "make tea"}}},
+        ),
+        ("run_in_terminal", {"command": "make tea"}, {"toolSpecificData": {"command": "make tea"}}),
+        (
+            "copilot_readFile",
+            {"filePath": "/my tea.py"},
+            {"pastTenseMessage": {"value": "Read [](file:///my%20tea.py)"}},
+        ),
+        ("copilot_runVscodeCommand", {"name": "Open", "a": 1}, {"invocationMessage": "Running `Open`"}),
+    ],
+)
+def test_what_is_shown_belongs_to_the_call_that_it_tells_of(
+    tmp_path: Path, tool: str, given: dict[str, Any], shown_of: dict[str, Any]
+) -> None:
+    name = MODELS_NAMES.get(tool, tool)
+    arguments = ['{"bad', '{"command": "x", "n": 1}', json.dumps(given), json.dumps(given)]
+    calls = [{"name": name, "id": f"c{number}", "arguments": text} for number, text in enumerate(arguments)]
+    message = answer(
+        tmp_path, shown(tool, **shown_of), result=rounds({"response": "", "toolCalls": calls, "id": "r"})
+    )
+
+    told = [call.call_id for call in tree.calls_in(message) if "toolId" in call.extra]
+    assert told == ["c2"]
+
+
+def test_what_is_shown_of_no_call_is_of_the_first_of_its_tool(tmp_path: Path) -> None:
+    message = answer(
+        tmp_path,
+        shown("copilot_readFile", pastTenseMessage="Read it"),
+        result=rounds(called(("read_file", "c1"), ("read_file", "c2"))),
+    )
+
+    assert [call.call_id for call in tree.calls_in(message) if "toolId" in call.extra] == ["c1"]
 
 
 def test_calls_that_were_not_shown_stand_where_they_were_made(tmp_path: Path) -> None:

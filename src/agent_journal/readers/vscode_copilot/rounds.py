@@ -6,8 +6,12 @@ by the tool's name in its order, else by their place.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
 
 from agent_journal.fields import Fields
 from agent_journal.notes import Kind
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 _SUFFIX = "__vscode-"
 _INTERNAL = "_internal"
 _OBJECTS = {dict}
+# Shorter words of what a call was given may stand anywhere.
+_TELLING = 4
+_WORDED = ("value", "command", "original")
 
 
 class Call(NamedTuple):
@@ -120,15 +127,52 @@ class Pairing:
         waiting: dict[str, deque[int]] = {}
         for number in sorted(self._left):
             waiting.setdefault(self._calls[number].name, deque()).append(number)
+        unpaired = Counter(map(tool_of, pending.values()))
         for place, shown in list(pending.items()):
-            queue = waiting.get(tool_of(shown))
-            if queue:
+            tool = tool_of(shown)
+            if queue := waiting.get(tool):
+                for _ in range(self._skipped(queue, shown, len(queue) - unpaired[tool])):
+                    queue.popleft()
                 self._pair(pending, place, queue.popleft())
+            unpaired[tool] -= 1
+
+    def _skipped(self, queue: deque[int], shown: Fields, most: int) -> int:
+        """How many calls of a tool were not shown before this one was: the first that fits is its own.
+
+        The editor shows no call whose arguments are not what the tool takes.
+        """
+        if most <= 0:
+            return 0
+        said = _shown_words(shown)
+        calls = (self._calls[number] for number in islice(queue, most + 1))
+        return next((count for count, call in enumerate(calls) if _fits(call, said)), 0)
 
     def _by_order(self, pending: dict[int, Fields]) -> None:
         if len(pending) == len(self._left):
             for place, number in zip(list(pending), sorted(self._left), strict=True):
                 self._pair(pending, place, number)
+
+
+def _shown_words(shown: Fields) -> str:
+    """What is shown of a call: the command of a terminal, or a sentence with links."""
+    specific = shown.look("toolSpecificData")
+    line = specific.get("commandLine") if isinstance(specific, dict) else None
+    told = [shown.look("invocationMessage"), shown.look("pastTenseMessage"), specific, line]
+    worded = [one.get(name) for one in told if isinstance(one, dict) for name in _WORDED]
+    words = "\n".join(word for word in (*told, *worded) if isinstance(word, str))
+    return unquote(words, errors="replace")
+
+
+def _fits(call: Call, said: str) -> bool:
+    """Whether what is shown has words of what a call was given."""
+    arguments = call.fields.look("arguments")
+    try:
+        given = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
+    except msgspec.DecodeError:
+        return False
+    values = given.values() if isinstance(given, dict) else ()
+    words = (unquote(value, errors="replace") for value in values if isinstance(value, str))
+    return any(len(word) >= _TELLING and word in said for word in words)
 
 
 def tool_of(shown: Fields) -> str:
