@@ -656,6 +656,54 @@ def test_model_mode_and_folder_come_from_the_environment(tmp_path: Path) -> None
     assert "mode_persistence" not in conversation.platform
 
 
+READ = "[read_file for 'a.md'] Result:\n\nBoil.\n[x] Result: y\n"
+SEEN = "[execute_command for 'ls'] Result:\n\nCommand executed.\nOutput:\na.md\n"
+FAILED = "[list_files for 'b'] Result:\nError: no such folder"
+LATER = "\n\n\n# task_progress RECOMMENDED\n\nPlan.\n\n<environment_details>\n# Time\n</environment_details>"
+ANSWERED = "[attempt_completion] Result: Done\n\n<feedback>\nMore\n</feedback>\n"
+
+
+def results_shown(folder: Path, asked: str) -> tuple[list[Any], Notes]:
+    """The results of a task whose calls were shown, and whose next request tells this."""
+    ui = [
+        say(0, "task", "Boil"),
+        request(1, request="<task>\nBoil\n</task>"),
+        say(2, "tool", {"tool": "readFile", "path": "a.md"}),
+        say(3, "command", "ls"),
+        say(4, "command_output", "a.md"),
+        ask(5, "tool", {"tool": "listFilesTopLevel", "path": "b"}),
+        request(6, request=asked),
+        say(7, "text", "Boiled."),
+        request(8, request=asked),
+    ]
+    conversation, notes = read(task(folder, None, ui))
+    parts = [part for message in messages(conversation) for part in message.parts]
+    found = [part for part in parts if isinstance(part, ToolResult)]
+    return [(part.call_id, part.name, part.output, part.is_error) for part in found], notes
+
+
+def test_results_are_told_with_the_next_request(tmp_path: Path) -> None:
+    told, notes = results_shown(tmp_path, f"{READ}\n{SEEN}\n{FAILED}\n\n{ANSWERED}{LATER}")
+
+    assert told == [
+        (str(T + 3), "execute_command", "a.md", None),
+        (str(T + 2), "readFile", "Boil.\n[x] Result: y", None),
+        (str(T + 5), "listFilesTopLevel", "Error: no such folder", True),
+    ]
+    assert noted(notes, Kind.GUESSED_LINK) == ["results linked to calls by where they stand: 3"]
+
+
+@pytest.mark.parametrize("asked", ["", READ, f"{READ}\n{SEEN}\n{FAILED}\n{READ}", f"{READ}\n{ANSWERED}"])
+def test_results_that_are_not_as_many_as_calls_stay_where_they_are(tmp_path: Path, asked: str) -> None:
+    told, _ = results_shown(tmp_path, asked)
+
+    assert [call_id for call_id, *_ in told] == [str(T + 3)]
+
+
+def test_what_cline_says_behind_results_is_none_of_them() -> None:
+    assert markup.results_in(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
+
+
 MODELS = [{"ts": T + 1, "model_id": "gpt-5"}, {"ts": T + 4, "model_id": "grok-4", "mode": "act"}]
 TWICE = [
     say(0, "task", "Boil"),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from agent_journal.readers.roo_code.names import XML_TOOLS
+from agent_journal.readers.roo_code.names import WORDS, XML_TOOLS
 
 _NAMES = "|".join(sorted(XML_TOOLS, key=len, reverse=True))
 _CALL = re.compile(rf"<({_NAMES})>")
@@ -22,6 +22,9 @@ _THOUGHTS, _END_OF_THOUGHTS = "<thinking>", "</thinking>"
 _PATIENCE = 100
 # `[read_file for 'a.py'] Result:`; in brackets is what the tool was called with, perhaps in several lines.
 _HEAD = re.compile(rf"\[({_NAMES})\b.*?\] Result:", re.DOTALL)
+_HEAD_OF_LINE = re.compile(rf"^\[({_NAMES})\b[^\n]*?\] Result:", re.MULTILINE)
+# What Cline tells the model of its list of things to do, behind the results.
+_REMINDER = re.compile(r"\n\n\n# (?:task_progress|todo list|current todo)", re.IGNORECASE)
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
 _NEAR_THE_END = 40
 _MODE = "# Current Mode\n"
@@ -222,6 +225,18 @@ def head_of_result(text: str) -> tuple[str, str, str] | None:
     """Of a text that begins as the result of a tool: the tool, this beginning, and what follows it."""
     found = _HEAD.match(text) if text.startswith("[") else None
     return None if found is None else (found[1], found[0], text[found.end() :])
+
+
+def results_in(request: str) -> list[str]:
+    """What tools gave, in a text that tells all that a request went with; not what a person answered."""
+    told, _ = without_environment(request)
+    *_, end = len(told), *(reminder.start() for reminder in _REMINDER.finditer(told))
+    outputs: list[str] = []
+    for head in reversed(list(_HEAD_OF_LINE.finditer(told, 0, end))):
+        if head[1] not in WORDS:
+            outputs.append(told[head.end() : end].strip())
+        end = head.start()
+    return outputs[::-1]
 
 
 def is_failure(output: str) -> bool | None:

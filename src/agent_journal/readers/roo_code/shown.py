@@ -14,7 +14,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Bag, Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import spent
+from agent_journal.readers.roo_code import markup, spent
 from agent_journal.readers.roo_code.names import TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ class Speaker:
     def __init__(self, first: Record | None) -> None:
         self._first = first
         self._call: ToolCall | None = None
+        self._calls: list[ToolCall] = []
+        self._has_result: set[str | None] = set()
         self.by_place = 0
         self._makers: dict[str, Callable[[Record], Message | None]] = {
             **dict.fromkeys(_SAID, self._answer),
@@ -190,6 +192,25 @@ class Speaker:
             return self._prompt(record)
         make = self._makers.get(record.name)
         return None if make is None else make(record)
+
+    def given(self, record: Record) -> list[Message]:
+        """What the calls of the turn before a request gave: it tells the model, the person saw the calls."""
+        calls, self._calls = self._calls, []
+        value = record.value() if calls else None
+        told = value.get("request") if value.__class__ is dict else None
+        outputs = markup.results_in(told) if told.__class__ is str else []
+        if len(outputs) != len(calls):
+            return []
+        parts: list[Part] = [
+            ToolResult(
+                call_id=call.call_id, name=call.name, output=output, is_error=markup.is_failure(output)
+            )
+            for call, output in zip(calls, outputs, strict=True)
+            if call.call_id not in self._has_result
+        ]
+        self.by_place += len(parts)
+        made = f"{record.id}-results"
+        return [Message(id=made, made_id=True, role="tool", at=record.at, parts=parts)] if parts else []
 
     def _prompt(self, record: Record) -> Message | None:
         return _message(record, "user", _text(record))
@@ -227,6 +248,7 @@ class Speaker:
 
     def _called(self, record: Record, name: str, given: Bag) -> Message | None:
         self._call = ToolCall(name=name, call_id=record.id, input=given, kind=TOOL_KINDS.get(name))
+        self._calls.append(self._call)
         return _message(record, "assistant", [self._call])
 
     def _result(self, record: Record) -> Message | None:
@@ -241,7 +263,9 @@ class Speaker:
             output, extra = [picture], value
         if not output:
             return None
-        self.by_place += call is not None
+        if call is not None:
+            self.by_place += 1
+            self._has_result.add(call.call_id)
         result = ToolResult(
             call_id=None if call is None else call.call_id,
             name=None if call is None else call.name,

@@ -106,6 +106,7 @@ class Timeline:
         self, records: list[Record], said: list[Said], models: list[tuple[int, str]], note: Notes
     ) -> None:
         self._models = deque(sorted(models))
+        self._is_shown_alone = not said
         self._merged = merging.together(records, said)
         self._turns = merging.Turns(self._merged)
         self._first = records[0] if records else None
@@ -146,6 +147,8 @@ class Timeline:
             if is_answered and name not in shown.BETWEEN and place:
                 entries.append(entry.event())
                 continue
+            if name == shown.REQUEST and self._is_shown_alone:
+                entries.extend(self._speaker.given(entry))
             said = self._said(entry, place)
             self._add(entry.event() if said is None else said, pays=not is_answered)
         self._settle()
