@@ -22,9 +22,9 @@ _THOUGHTS, _END_OF_THOUGHTS = "<thinking>", "</thinking>"
 _PATIENCE = 100
 # `[read_file for 'a.py'] Result:`; in brackets is what the tool was called with, perhaps in several lines.
 _HEAD = re.compile(rf"\[({_NAMES})\b.*?\] Result:", re.DOTALL)
-_HEAD_OF_LINE = re.compile(rf"^\[({_NAMES})\b[^\n]*?\] Result:", re.MULTILINE)
-# What Cline tells the model of its list of things to do, behind the results.
-_REMINDER = re.compile(r"\n\n\n# (?:task_progress|todo list|current todo)", re.IGNORECASE)
+_HEAD_IN_LINE = re.compile(rf"\[({_NAMES})\b[^\n]*?\] Result:")
+# How what Cline tells the model of its list of things to do begins, behind the results.
+_REMINDERS = ("\n\n\n# task_progress ", "\n\n\n# Todo List ", "\n\n\n# TODO LIST ")
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
 _NEAR_THE_END = 40
 _MODE = "# Current Mode\n"
@@ -230,9 +230,12 @@ def head_of_result(text: str) -> tuple[str, str, str] | None:
 def results_in(request: str) -> list[str]:
     """What tools gave, in a text that tells all that a request went with; not what a person answered."""
     told, _ = without_environment(request)
-    *_, end = len(told), *(reminder.start() for reminder in _REMINDER.finditer(told))
+    reminded = max(told.rfind(reminder) for reminder in _REMINDERS)
+    end = len(told) if reminded < 0 else reminded
     outputs: list[str] = []
-    for head in reversed(list(_HEAD_OF_LINE.finditer(told, 0, end))):
+    for head in reversed(list(_HEAD_IN_LINE.finditer(told, 0, end))):
+        if told[head.start() - 1 : head.start()] not in ("", "\n"):
+            continue  # somebody quotes it
         if head[1] not in WORDS:
             outputs.append(told[head.end() : end].strip())
         end = head.start()
