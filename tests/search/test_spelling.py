@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from agent_journal.search.entry import Entry
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXTS = [
     "we receive the configuration of the database",
@@ -63,6 +68,24 @@ def test_a_slip_is_corrected(index: Index, typed: str, meant: str, found: int) -
 )
 def test_what_is_no_slip_stays(index: Index, typed: str) -> None:
     assert (parse(typed), []) == index.corrected(parse(typed))
+
+
+@pytest.mark.parametrize("typed", ["createdAt", "OrderBook", "`orderBook`"])
+def test_a_name_is_no_slip_where_it_is_written_otherwise(tmp_path: Path, typed: str) -> None:
+    index = Index.open(tmp_path / "words")
+    texts = ["order by created_at", "the IOrderBook", "it was created then", "a created orderbooks"]
+    index.add(Entry(key, 1, "", "", "", "", 0, text) for key, text in enumerate(texts, 1))
+    index.commit(4)
+
+    assert (parse(typed), []) == index.corrected(parse(typed))
+
+
+def test_a_slip_in_a_name_is_corrected(tmp_path: Path) -> None:
+    index = Index.open(tmp_path / "words")
+    index.add([Entry(1, 1, "", "", "", "", 0, "class UserAccount of a user")])
+    index.commit(1)
+
+    assert [("UserAcount", ("useraccount",))] == index.corrected(parse("UserAcount"))[1]
 
 
 def test_a_slip_that_others_made_finds_both(index: Index) -> None:

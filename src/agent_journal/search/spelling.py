@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import Query, Term
+from agent_journal.search.words import humps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correct
             corrections.append(found)
             # What stands first says what is meant.
             meant = tuple(Term(word) for word in found.meant)
-            is_there = vocabulary.entries_with(_word_of(group[0]))
+            is_there = _entries_with(group[0], vocabulary)
             group = (*group, *meant) if is_there else (*meant, *group)  # noqa: PLW2901
         wanted.append(group)
     return (query._replace(wanted=tuple(wanted)) if corrections else query), corrections
@@ -55,11 +56,18 @@ def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction |
     word = _word_of(term)
     if len(group) > 1 or term.quoted or term.prefix or term.field or not _WORD.fullmatch(word):
         return None
-    count = vocabulary.entries_with(word)
+    count = _entries_with(term, vocabulary)
     if count > _RARE:
         return None
     meant = _meant_beside(word, count, vocabulary) if count else _meant(word, vocabulary)
     return Correction(term.text, tuple(meant)) if meant else None
+
+
+def _entries_with(term: Term, vocabulary: Vocabulary) -> int:
+    """In how many entries a word is, about; a name in camel case also where its humps stand in a row."""
+    count = vocabulary.entries_with(_word_of(term))
+    humps = [hump.lower() for hump in humps_of(term.text)]
+    return count + vocabulary.entries_with_row(humps) if count <= _RARE and len(humps) > 1 else count
 
 
 def _word_of(term: Term) -> str:

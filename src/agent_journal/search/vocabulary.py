@@ -11,11 +11,13 @@ from agent_journal.search.query import FACTS, fact
 from agent_journal.search.reach import Week
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import tantivy
 
 _SAID = ("text", "title", "thinking")
+_MANY = 20_000  # entries with the rarest of some words
 _MOST_VALUES = 100_000  # of a kind to filter by that are looked at
 
 
@@ -47,6 +49,21 @@ class Vocabulary:
         """In how many entries a word is, about."""
         with reading(self._folder):
             return sum(self._searcher.doc_freq(field, word) for field in TEXTS)
+
+    def entries_with_row(self, words: Sequence[str]) -> int:
+        """In how many entries words stand in a row, about; at most, where each of them is frequent."""
+        with reading(self._folder):
+            return sum(self._with_row(field, words) for field in TEXTS)
+
+    def _with_row(self, field: str, words: Sequence[str]) -> int:
+        from tantivy import Query  # noqa: PLC0415 (whoever has an index has it)
+
+        rarest = min(self._searcher.doc_freq(field, word) for word in words)
+        if not 0 < rarest <= _MANY:  # to look whether they do takes longer
+            return rarest
+        found = self._searcher.search(Query.phrase_query(self._schema, field, list(words)), 1)
+        count: int = found.count  # type: ignore[attr-defined] # its stub does not know it
+        return count
 
     def entries_with_alike(self, word: str) -> int:
         """In how many entries, at most, is any word that differs from one in a letter."""
