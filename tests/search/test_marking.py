@@ -71,6 +71,8 @@ def test_words_are_marked(query: str, expected: str) -> None:
         ("diyarbakir igdir", "[DİYARBAKIR], [Iğdır]"),
         ("हिन्दी", "यह [हिन्दी] है"),
         ("std::vector", "a [std::vector]<int>"),
+        ("2.0.1", "at [v2.0.1], [2.0.1]"),
+        ("v2.0.1", "at [v2.0.1], [2.0.1]"),
         ("東京駅", "私は[東京]大学に行きました"),
         ("aether", "the [Æther], [Aether]"),
         ("str*", "der [Str]aße, die [STR]ASSE"),

@@ -25,11 +25,11 @@ class Form(NamedTuple):
 
 
 def forms_of(term: Term) -> list[Form]:
-    """A term as it stands, as its humps, and, if it is a place in a file, without the line."""
+    """A term as it stands and as its humps; places in files without lines, versions with and without v."""
     text = term.text if term.text.isascii() else words.sought(term.text)
     written = [text]
     if not term.quoted:
-        written.append(words.without_line(text))
+        written += (words.without_line(text), words.other_version(text))
         if text.isascii():
             written.append(" ".join(words.humps_of(text)))
     cuts = [words.cut(each) for each in dict.fromkeys(written)]

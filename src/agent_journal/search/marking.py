@@ -24,6 +24,7 @@ from agent_journal.search.words import (
     is_paired,
     is_unseen,
     odd_letters,
+    other_version,
     without_colours,
     without_line,
 )
@@ -265,7 +266,7 @@ def _written(term: Term) -> list[str]:
     """The forms in which a term may stand in a text."""
     forms = [composed(term.text)]
     if not term.quoted:
-        forms.append(without_line(forms[0]))
+        forms += (without_line(forms[0]), other_version(forms[0]))
         if term.text.isascii():
             forms.append(" ".join(humps_of(term.text)))
     return list(dict.fromkeys(forms))

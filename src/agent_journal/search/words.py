@@ -67,6 +67,7 @@ _BLOBS = re.compile(
 _LINES = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
 _COLOURS = re.compile("\x1b\\[[0-?]*+[ -/]*+[@-~]")
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}:?$")
+_VERSION = re.compile(r"\W*(v?)([0-9]+\.[0-9].*)", re.IGNORECASE | re.DOTALL)
 _TOO_LONG = re.compile(rf"([A-Za-z0-9]{{{_LONGEST_WORD}}})[A-Za-z0-9]++")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Thai, Lao, Burmese, Khmer with their vowels and tones; Han, kana, bopomofo, hangul, and their half widths;
@@ -292,6 +293,12 @@ _known_humps = _Humps().__getitem__
 def without_line(place: str) -> str:
     """A place in a file without line and column: `src/a.py` of `src/a.py:12:5`."""
     return _LINE.sub("", place)
+
+
+def other_version(text: str) -> str:
+    """A version with the v that may stand before it, or without it: `v2.0.1` of `2.0.1`; else nothing."""
+    found = _VERSION.fullmatch(text)
+    return "" if found is None else found[2] if found[1] else f"v{found[2]}"
 
 
 def humps_of(name: str) -> list[str]:
