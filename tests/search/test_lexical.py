@@ -404,6 +404,21 @@ def test_fields_count_in_their_order_however_many_entries_have_them(folder: Path
     assert [905, 904, 903, 902, 901] == found(index, "lantern")
 
 
+@pytest.mark.parametrize("query", ["lantern", "lantern door", "the lant*", '"the lantern"', "lantern_by*"])
+def test_what_is_short_counts_for_no_more_than_what_was_said_where_few_have_its_field(
+    folder: Path, query: str
+) -> None:
+    said = "this is the lantern by the door, and here is what else there is to say of it"
+    index = Index.open(folder)
+    index.add(entry(key, f"nothing of the kind {key}, but some words of no use") for key in range(900))
+    index.add([entry(901, said, at=1), entry(902, output="a line of the log\n" * 2_000)])
+    index.add([entry(903, output="the lantern by the door", at=2)])
+    index.add([entry(904, tool="the lantern by the door", at=2), entry(905, tool="a file " * 2_000)])
+    index.commit(905)
+
+    assert [901, 904, 903] == found(index, query)
+
+
 def test_without_words_the_newest_comes_first(folder: Path) -> None:
     index = Index.open(folder)
     index.add(entry(key, "word", at=at) for key, at in ((1, 500), (2, 900), (3, 0), (4, 700), (5, 900)))

@@ -37,6 +37,9 @@ _MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_0
 _SATURATION, _BY_LENGTH = 1.2, 0.75
 # How long a text mostly is, in mean lengths: a few are very long, above all of what tools print.
 _USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25, "attached": 0.25}
+_ALL_SHORT = ("title",)  # fields of which no text is much shorter than the usual
+_SELDOM = 8  # times as many entries as have a field; where there are more, lengths tell little
+_SAME = 0.4  # of what counts then is the same for all texts, however long they are
 _ONE_BY_ONE = 128  # values that are sought faster each for itself: to make a set of them takes its time
 _EVERYWHERE = 100_000  # entries that have a word; beside a rarer one it tells nothing how often each has it
 _MANY = 20_000  # entries to go through; to leave out some of fewer takes longer
@@ -62,13 +65,13 @@ class Matcher:
         self._weeks: Sequence[str] = ()
         self._prefixes = _MOST_PREFIXES
         self._is_narrowed = False
-        self._evenings: dict[str, float] = {}
+        self._lengths: dict[str, float] = {}
         self._beginnings: dict[tuple[str, tuple[str, ...]], list[Sought]] = {}
 
     def of_weeks(self, weeks: Sequence[str]) -> Matcher:
         """What makes the same queries for entries of some weeks."""
         other = Matcher(self._schema, self._vocabulary)
-        other._weeks, other._evenings, other._beginnings = weeks, self._evenings, self._beginnings
+        other._weeks, other._lengths, other._beginnings = weeks, self._lengths, self._beginnings
         return other
 
     def sought(self, query: Query) -> Sought | None:
@@ -145,7 +148,8 @@ class Matcher:
         for field, counts in counted.items():
             if all(counts):
                 row = self._row(field, form, min(counts))
-                yield row._replace(query=self._weighted(row.query, field, told, self._told(counts)))
+                weigh = self._alike if form.prefix else self._weighted
+                yield row._replace(query=weigh(row.query, field, told, self._told(counts)))
 
     def _beginning(self, prefix: str, fields: Sequence[str]) -> Iterator[Sought]:
         """What finds words that begin so. They count alike, so that none comes first for being rare."""
@@ -168,20 +172,34 @@ class Matcher:
 
     def _weighted(self, found: tantivy.Query, field: str, told: float, reckoned: float) -> tantivy.Query:
         """What finds the same, where words tell so much, but the index reckons with so much."""
-        weight = WEIGHTS[field] * self._evened(field) * told / reckoned
-        return tantivy.Query.boost_query(found, weight)
+        return self._evened(found, field, WEIGHTS[field] * told / reckoned, WEIGHTS[field] * told)
 
-    def _evened(self, field: str) -> float:
-        """By how much a field must count more, so that a text of usual length counts as it should.
+    def _alike(self, found: tantivy.Query, field: str, told: float, _reckoned: float) -> tantivy.Query:
+        """What finds the same; whatever has it counts like a text of usual length that has it once."""
+        return tantivy.Query.const_score_query(found, WEIGHTS[field] * told * _once(field))
+
+    def _evened(self, found: tantivy.Query, field: str, weight: float, told: float) -> tantivy.Query:
+        """What finds the same with a weight, where a text of usual length counts as it should.
 
         The index takes the mean length of a field over all entries, also those that do not have it: where few
-        do, each looks very long, as if its words were there by chance.
+        do, each looks very long, as if its words were there by chance. To count all the more makes up for it,
+        but where hardly any do, what is short would count for more than anything that was said: there all
+        have nearly the same.
         """
-        known = self._evenings.get(field)
+        longer = self._longer(field)
+        if field in _ALL_SHORT or longer <= _SELDOM:
+            usual = _USUAL[field]
+            return tantivy.Query.boost_query(found, weight * _damped(usual * longer) / _damped(usual))
+        same = tantivy.Query.const_score_query(found, told * _SAME * _once(field))
+        reckoned = tantivy.Query.boost_query(found, weight * (1 - _SAME))
+        return tantivy.Query.boolean_query([(Occur.Should, same), (Occur.Should, reckoned)])
+
+    def _longer(self, field: str) -> float:
+        """How many times as long as the mean of all entries the mean of those is that have a field."""
+        known = self._lengths.get(field)
         if known is None:
-            longer = self._vocabulary.count / max(1, self._vocabulary.entries_of("has", field))
-            known = _damped(_USUAL[field] * longer) / _damped(_USUAL[field])
-            self._evenings[field] = known
+            known = self._vocabulary.count / max(1, self._vocabulary.entries_of("has", field))
+            self._lengths[field] = known
         return known
 
     def _near(self, query: Query, fields: Sequence[str]) -> Iterator[tantivy.Query]:
@@ -195,7 +213,8 @@ class Matcher:
                 counts = [self._vocabulary.frequency(field, word) for word in (first, second)]
                 if 0 < min(counts) <= _RARE_ENOUGH and max(counts) <= _FREQUENT:
                     row = tantivy.Query.phrase_query(self._schema, field, [first, second], _APART)
-                    yield tantivy.Query.boost_query(row, _NEARNESS * WEIGHTS[field] * self._evened(field))
+                    weight = _NEARNESS * WEIGHTS[field]
+                    yield self._evened(row, field, weight, weight * self._told(counts))
 
     def _single(self, group: Sequence[Term]) -> str:
         """The one word of a group, if it has one."""
@@ -295,6 +314,11 @@ def _is_narrowed(query: Query) -> bool:
 def _damped(length: float) -> float:
     """By what the index divides how much a word tells in a text of so many mean lengths that has it once."""
     return 1 + _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)
+
+
+def _once(field: str) -> float:
+    """How often a word counts, as the index reckons it, that a text of usual length has once."""
+    return (1 + _SATURATION) / _damped(_USUAL[field])
 
 
 def _stored(number: int) -> int:
