@@ -25,7 +25,7 @@ def reading(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if not _is_failure(error):
             raise
-        raise IndexDamaged(str(folder), _first_line(error)) from error
+        raise IndexDamaged(str(folder), _reason(error)) from error
 
 
 @contextmanager
@@ -42,6 +42,16 @@ def changing(folder: Path) -> Iterator[None]:
 def _is_failure(error: BaseException) -> bool:
     """Whether the index or the disk failed. A panic of Tantivy derives from BaseException alone."""
     return isinstance(error, _FAILURES) or type(error).__name__ == "PanicException"
+
+
+def _reason(error: BaseException) -> str:
+    """Why the index cannot be read, for people; what it says itself is meant for those who wrote it."""
+    said = str(error)
+    if isinstance(error, FileNotFoundError) or "FileDoesNotExist" in said:
+        return "one of its files is missing"
+    # What the system refuses it says so, with its number: a file that may not be read, too many open ones.
+    is_refused = isinstance(error, OSError) or "os error" in said
+    return _first_line(error) if is_refused else "one of its files is damaged"
 
 
 def _first_line(error: BaseException) -> str:
