@@ -121,6 +121,14 @@ def test_damage_is_told(folder: Path) -> None:
         vectors.about(folder)
 
 
+@pytest.mark.parametrize("rows", [-1, 10**9, 10**30])
+def test_a_count_that_cannot_be_is_damage(folder: Path, rows: int) -> None:
+    vectors.append(folder, vectors.begin(folder, MADE), keys(1, 2), some(2), NONE)
+
+    with pytest.raises(IndexDamaged, match="too short"):
+        Stored(folder, said(folder)._replace(rows=rows))
+
+
 def test_other_layouts_and_nothing_are_nothing(folder: Path) -> None:
     assert vectors.about(folder) is None
     vectors.begin(folder, MADE)

@@ -111,7 +111,7 @@ class Stored:
             return np.empty(0, kind)
         try:
             return np.memmap(path, kind, "r", shape=(count,))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             raise IndexDamaged(str(path), "it is missing or too short") from error
 
     def known(self, beyond: int = 0) -> Keys:
