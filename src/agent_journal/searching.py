@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
-    from agent_journal.search.query import Filters, Misfit, Query
+    from agent_journal.search.query import Filters, Misfit, Query, Term
     from agent_journal.search.ranking import Ranked, Ranker, Ranking
     from agent_journal.search.scanning import Scan
     from agent_journal.search.spelling import Correction
@@ -31,6 +31,8 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 _WINDOW = 200  # entries that are put together by conversation at first
 _NEARLY = 1.5  # times as many conversations would be enough; then twice as many entries have them
 _MOST = 12_800  # and at most for a page
+_MOST_TITLES = 10_000  # that a word of a query stands for
+_NO_CONVERSATION = (-1,)
 _EACH = 600  # and at most for each conversation that is wanted, where those are many
 
 
@@ -141,13 +143,12 @@ class Searching(Closing):
 
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = (query, []) if query.strict else self._words().corrected(query)
+        behind = self._behind()
+        scan = self._scan(self._words().upto) if behind > 0 else None
+        query = self._among_titled(query, _with_newest(self._words(), scan))
         if not query.wanted or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
-        ranker = self._ranker(mode)
-        behind = self._behind()
-        if behind > 0:
-            ranker = _WithNewest(ranker, self._scan(self._words().upto))
-        found = self._found(query, ranker, page)
+        found = self._found(query, _with_newest(self._ranker(mode), scan), page)
         notice = self._meaning.notice if mode != "lexical" else ""
         return found._replace(corrections=corrections, behind=max(behind, 0), meaning=notice)
 
@@ -159,7 +160,33 @@ class Searching(Closing):
         return last - self._words().upto
 
     def _by_rows(self, query: Query, problem: str, page: Page) -> Answer:
-        return self._found(query, self._scan(0), page)._replace(problem=problem)
+        scan = self._scan(0)
+        return self._found(self._among_titled(query, scan), scan, page)._replace(problem=problem)
+
+    def _among_titled(self, query: Query, titles: Ranker) -> Query:
+        """The query with titles as filters of conversations, unless a title is all that is asked for.
+
+        A title is an entry of its own: no message has words in it.
+        """
+        titled, unwanted = query.titled, tuple(each for each in query.unwanted if each.field == "title")
+        others = tuple(group for group in query.wanted if group not in titled)
+        if titled and query.enough is None and (others or _only_messages_have(query.filters)):
+            within = self._called(titled, titles)
+            query = query._replace(wanted=others, filters=_narrowed(query.filters, within))
+        if unwanted:
+            left = tuple(each for each in query.unwanted if each not in unwanted)
+            excluded = query.excluded + self._called((unwanted,), titles)._replace(held=())
+            query = query._replace(unwanted=left, excluded=excluded)
+        return query
+
+    def _called(self, titled: tuple[tuple[Term, ...], ...], titles: Ranker) -> Filters:
+        """What finds all in conversations with such titles."""
+        from agent_journal.search.query import Filters, Query  # noqa: PLC0415 (seldom)
+
+        found = titles.rank(Query(titled, strict=True), _MOST_TITLES).entries
+        places = self._archive.store.placed([each.key for each in found]).values()
+        keys = dict.fromkeys(each.conversation for each in places)
+        return self._within(Filters(conversations=tuple(keys) or _NO_CONVERSATION))
 
     def _ranker(self, mode: Mode) -> Ranker:
         """Who knows what matches best."""
@@ -262,9 +289,27 @@ class Searching(Closing):
         return [each._replace(key=wanted[each.key]) for each in ranked if each.key in wanted]
 
 
+def _only_messages_have(filters: Filters) -> bool:
+    """Whether something is asked for that no title has."""
+    return bool(filters.roles or filters.models or filters.tools or filters.has_error)
+
+
+def _narrowed(filters: Filters, within: Filters) -> Filters:
+    """Filters that leave only what is in some conversations, too."""
+    if not filters.conversations:
+        return filters + within
+    both = tuple(key for key in filters.conversations if key in within.conversations)
+    held = tuple(key for key in filters.held if key in within.held)
+    return filters._replace(conversations=both or _NO_CONVERSATION, held=held)
+
+
 def window_of(query: Query) -> int:
     """How many entries are ranked at first for a query; fewer if all have what was asked for as it stands."""
     return _WINDOW // 4 if query.is_exact else _WINDOW
+
+
+def _with_newest(ranker: Ranker, scan: Scan | None) -> Ranker:
+    return ranker if scan is None else _WithNewest(ranker, scan)
 
 
 class _WithNewest:

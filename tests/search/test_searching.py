@@ -21,6 +21,7 @@ from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
 from agent_journal.journal import Journal
 from agent_journal.search import reach, scanning
+from agent_journal.search.folder import discard
 from agent_journal.search.query import Filters, Query
 from agent_journal.searching import Answer, Mode
 
@@ -152,6 +153,15 @@ def test_copies_are_folded(search: Callable[..., Answer]) -> None:
         ("source:coffee harbour", set()),
         ("title:water", {"tides"}),
         ("title:harbour", set()),
+        ("title:water harbour", {"tides"}),
+        ("title:water title:high moon", {"tides"}),
+        ("title:water ships", set()),
+        ("title:ships harbour", set()),
+        ("title:water role:assistant", {"tides"}),
+        ("title:water OR narrow", {"tides"}),
+        ("-title:water harbour", {"ships"}),
+        ("-title:ships harbour", {"tides", "ships"}),
+        ("-title:water title:water harbour", set()),
         ("in:title water", {"tides"}),
         ("in:output harbour", {"tides"}),
         ("in:call harbour", set()),
@@ -612,6 +622,32 @@ def test_where_a_conversation_was_held_is_known_of_all_of_it_once_it_is_known(
     with open_to_write(config.home) as kept:
         assert not indexing.fit(kept, config).problems
         assert not [*kept.store.problems()]
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_title_is_asked_of_the_conversation_that_a_message_is_in(
+    config: Config, tmp_path: Path, *, is_indexed: bool
+) -> None:
+    begun = [said("a", "the lantern is lit", 1)]
+    keep(config, tmp_path, chat("lamp", *begun, title="Lamps"))
+    keep(config, tmp_path, chat("fork", *begun, said("b", "and out", 2), title="A fork"))
+    keep(config, tmp_path, chat("other", said("c", "another lantern", 3), title="More lamps"))
+    if not is_indexed:
+        discard(words(config))
+
+    with Journal(config) as journal:
+        lamp = Filters(conversations=(journal.one("lamp").key,))
+        for query, filters, ids in (
+            ("title:lamps lantern", Filters(), {"lamp", "other"}),
+            ("title:fork lantern", Filters(), {"fork"}),
+            ("title:lamps lantern", lamp, {"lamp"}),
+            ("title:more lantern", lamp, set()),
+            ("-title:more lantern", Filters(), {"lamp"}),
+            ("-title:lamps role:user", Filters(), {"fork"}),
+        ):
+            answer = journal.search(query, mode="lexical", filters=filters)
+            assert ids == {id_ for id_, _ in found(answer)}, query
+            assert is_indexed == (not answer.problem)
 
 
 def test_a_conversation_that_grows_is_not_indexed_again(config: Config, tmp_path: Path) -> None:

@@ -129,6 +129,11 @@ class Query(NamedTuple):
         return tuple(group for group in self.wanted if any(term.quoted or term.field for term in group))
 
     @property
+    def titled(self) -> tuple[tuple[Term, ...], ...]:
+        """The groups that only a title can have."""
+        return tuple(group for group in self.wanted if all(term.field == "title" for term in group))
+
+    @property
     def is_exact(self) -> bool:
         """Whether something is asked for as it stands."""
         return bool(self.exact)
