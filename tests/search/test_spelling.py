@@ -88,6 +88,36 @@ def test_a_slip_in_a_name_is_corrected(tmp_path: Path) -> None:
     assert [("UserAcount", ("useraccount",))] == index.corrected(parse("UserAcount"))[1]
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("4f2a9c0", "4f2a9c0*"),
+        ("commit 4F2A9C0", "4F2A9C0*"),
+        ("deployments.", None),  # a slip is more likely
+        ("Übersetz", "Übersetz*"),
+        ("ubersetz the", None),  # beside other words it may be left out
+        ("'4f2a9c0'", "'4f2a9c0'*"),
+        ('"4f2a9c0"', None),
+        ("4f2a9c0e1b7d4f2a", None),
+        ("4f2a9", None),
+        ("123456", None),
+        ("東京都庁舎前", None),
+    ],
+)
+def test_what_nobody_wrote_is_taken_for_a_beginning(tmp_path: Path, typed: str, meant: str | None) -> None:
+    index = Index.open(tmp_path / "words")
+    texts = ["nothing", "nothing else", "the Übersetzung, a deployment", "1234567", "東京都庁舎前駅"]
+    index.add(Entry(key, 1, "", "", "", "", 0, text) for key, text in enumerate(texts, 1))
+    index.add([Entry(6, 1, "", "", "", "", 0, output="commit 4f2a9c0e1b7d4f2a")])
+    index.commit(6)
+
+    query, corrections = index.corrected(parse(typed))
+
+    assert [(meant,)] * bool(meant) == [each.meant for each in corrections if each.meant[0].endswith("*")]
+    if meant:
+        assert len(index.search(query, limit=9).entries) == 1
+
+
 def test_a_slip_that_others_made_finds_both(index: Index) -> None:
     query, corrections = index.corrected(parse("recieve"))
     assert [("recieve", ("receive",))] == corrections

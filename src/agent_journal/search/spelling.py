@@ -6,8 +6,9 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent_journal.search.forms import forms_of
 from agent_journal.search.query import Query, Term
-from agent_journal.search.words import humps_of
+from agent_journal.search.words import humps_of, is_paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ _MORE = 20  # times as frequent is what was meant then
 _MOST_WORDS = 8  # of a query that are looked at
 _MOST_MEANT = 3
 _MOST_LIKE = 20_000  # words that begin alike and are compared
+_BEGINNING = 6  # letters at least of what may be the beginning of a word, or of the hash of a commit
 
 
 class Correction(NamedTuple):
@@ -35,13 +37,17 @@ class Correction(NamedTuple):
 def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correction]]:
     """The query with words that were meant beside those that hardly anybody wrote, and which these are.
 
-    What stands in quotes, names and parts of words are taken as they are.
+    What stands in quotes, names and parts of words are taken as they are. A word that nobody wrote may be the
+    beginning of one: of a hash, or where nothing else is sought.
     """
     corrections: list[Correction] = []
     wanted = []
     for place, group in enumerate(query.wanted):
         found = _correction(group, vocabulary) if place < _MOST_WORDS else None
-        if found is not None:
+        if found is None and place < _MOST_WORDS and _is_beginning(group, query, vocabulary):
+            corrections.append(Correction(group[0].text, (f"{group[0].text}*",)))
+            group = (group[0]._replace(prefix=True),)  # noqa: PLW2901
+        elif found is not None:
             corrections.append(found)
             # What stands first says what is meant.
             meant = tuple(Term(word) for word in found.meant)
@@ -54,13 +60,31 @@ def corrected(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correct
 def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction | None:
     term = group[0]
     word = _word_of(term)
-    if len(group) > 1 or term.quoted or term.prefix or term.field or not _WORD.fullmatch(word):
+    if not _is_plain(group) or not _WORD.fullmatch(word):
         return None
     count = _entries_with(term, vocabulary)
     if count > _RARE:
         return None
     meant = _meant_beside(word, count, vocabulary) if count else _meant(word, vocabulary)
     return Correction(term.text, tuple(meant)) if meant else None
+
+
+def _is_plain(group: tuple[Term, ...]) -> bool:
+    return len(group) == 1 and not (group[0].quoted or group[0].prefix or group[0].field)
+
+
+def _is_beginning(group: tuple[Term, ...], query: Query, vocabulary: Vocabulary) -> bool:
+    """Whether nobody wrote a word, but longer ones that begin so. What a number begins with is another."""
+    forms = forms_of(group[0]) if _is_plain(group) else []
+    words = forms[0].words if forms else []
+    if len(words) != 1 or len(words[0]) < _BEGINNING or any(map(is_paired, words[0])):
+        return False
+    (word,) = words
+    is_hash = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    is_all = len(query.wanted) == 1 and not word.isdigit()
+    if not (is_hash or is_all) or any(vocabulary.entries_with_row(form.words) for form in forms):
+        return False
+    return vocabulary.begins(word)
 
 
 def _entries_with(term: Term, vocabulary: Vocabulary) -> int:

@@ -45,6 +45,10 @@ class Vocabulary:
         with reading(self._folder):
             return self._searcher.terms_with_prefix(field, prefix, limit=most)
 
+    def begins(self, prefix: str) -> bool:
+        """Whether there are words that begin so."""
+        return any(self.beginning(field, prefix, 1) for field in TEXTS)
+
     def entries_with(self, word: str) -> int:
         """In how many entries a word is, about."""
         with reading(self._folder):
@@ -59,7 +63,7 @@ class Vocabulary:
         from tantivy import Query  # noqa: PLC0415 (whoever has an index has it)
 
         rarest = min(self._searcher.doc_freq(field, word) for word in words)
-        if not 0 < rarest <= _MANY:  # to look whether they do takes longer
+        if len(words) == 1 or not 0 < rarest <= _MANY:  # to look whether they do takes longer
             return rarest
         found = self._searcher.search(Query.phrase_query(self._schema, field, list(words)), 1)
         count: int = found.count  # type: ignore[attr-defined] # its stub does not know it
