@@ -960,7 +960,7 @@ def test_what_the_editor_asks_is_text(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_question_without_words_is_kept(tmp_path: Path) -> None:
-    asked = {"kind": "confirmation", "title": None, "message": {}, "buttons": ["Yes"]}
+    asked: dict[str, Any] = {"kind": "confirmation", "title": None, "message": {}, "buttons": ["Yes"]}
 
     assert answer(tmp_path, asked).parts == [Other(data=asked, name="confirmation")]
 
