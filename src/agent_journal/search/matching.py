@@ -148,8 +148,7 @@ class Matcher:
         for field, counts in counted.items():
             if all(counts):
                 row = self._row(field, form, min(counts))
-                weigh = self._alike if form.prefix else self._weighted
-                yield row._replace(query=weigh(row.query, field, told, self._told(counts)))
+                yield row._replace(query=self._weighted(row.query, field, form, told, self._told(counts)))
 
     def _beginning(self, prefix: str, fields: Sequence[str]) -> Iterator[Sought]:
         """What finds words that begin so. They count alike, so that none comes first for being rare."""
@@ -158,7 +157,10 @@ class Matcher:
         for field, begun in known.items():
             for word, count in begun[:_TOLD_APART]:
                 found = tantivy.Query.term_query(self._schema, field, word, "freq")
-                yield Sought(self._weighted(found, field, told, self._told([count])), _BEGUN * count)
+                reckoned = self._told([count])
+                weight = WEIGHTS[field] * told
+                found = self._evened(found, field, weight / reckoned, weight, is_row=False)
+                yield Sought(found, _BEGUN * count)
             if others := begun[_TOLD_APART:]:
                 found = self._others_begun(field, prefix, [word for word, _ in others])
                 weighted = tantivy.Query.const_score_query(found, WEIGHTS[field] * told)
@@ -170,29 +172,39 @@ class Matcher:
             return tantivy.Query.regex_query(self._schema, field, f"{prefix}.*")
         return self._one_of(field, others)
 
-    def _weighted(self, found: tantivy.Query, field: str, told: float, reckoned: float) -> tantivy.Query:
+    def _weighted(
+        self, found: tantivy.Query, field: str, form: Form, told: float, reckoned: float
+    ) -> tantivy.Query:
         """What finds the same, where words tell so much, but the index reckons with so much."""
-        return self._evened(found, field, WEIGHTS[field] * told / reckoned, WEIGHTS[field] * told)
+        told *= WEIGHTS[field]
+        if form.prefix:  # whatever has it counts like a text of usual length that has it once
+            return tantivy.Query.const_score_query(found, told * _once(field))
+        return self._evened(found, field, told / reckoned, told, is_row=len(form.words) > 1)
 
-    def _alike(self, found: tantivy.Query, field: str, told: float, _reckoned: float) -> tantivy.Query:
-        """What finds the same; whatever has it counts like a text of usual length that has it once."""
-        return tantivy.Query.const_score_query(found, WEIGHTS[field] * told * _once(field))
-
-    def _evened(self, found: tantivy.Query, field: str, weight: float, told: float) -> tantivy.Query:
+    def _evened(
+        self, found: tantivy.Query, field: str, weight: float, told: float, *, is_row: bool
+    ) -> tantivy.Query:
         """What finds the same with a weight, where a text of usual length counts as it should.
 
         The index takes the mean length of a field over all entries, also those that do not have it: where few
         do, each looks very long, as if its words were there by chance. To count all the more makes up for it,
         but where hardly any do, what is short would count for more than anything that was said: there all
-        have nearly the same.
+        have nearly the same, and of words in a row, which are mostly there once, just the same.
         """
-        longer = self._longer(field)
-        if field in _ALL_SHORT or longer <= _SELDOM:
+        if not self._is_seldom(field):
             usual = _USUAL[field]
-            return tantivy.Query.boost_query(found, weight * _damped(usual * longer) / _damped(usual))
-        same = tantivy.Query.const_score_query(found, told * _SAME * _once(field))
-        reckoned = tantivy.Query.boost_query(found, weight * (1 - _SAME))
+            evened = _damped(usual * self._longer(field)) / _damped(usual)
+            return tantivy.Query.boost_query(found, weight * evened)
+        share = 1 if is_row else _SAME
+        same = tantivy.Query.const_score_query(found, told * share * _once(field))
+        if is_row:
+            return same
+        reckoned = tantivy.Query.boost_query(found, weight * (1 - share))
         return tantivy.Query.boolean_query([(Occur.Should, same), (Occur.Should, reckoned)])
+
+    def _is_seldom(self, field: str) -> bool:
+        """Whether so few entries have a field that the index takes each for very long."""
+        return field not in _ALL_SHORT and self._longer(field) > _SELDOM
 
     def _longer(self, field: str) -> float:
         """How many times as long as the mean of all entries the mean of those is that have a field."""
@@ -214,7 +226,7 @@ class Matcher:
                 if 0 < min(counts) <= _RARE_ENOUGH and max(counts) <= _FREQUENT:
                     row = tantivy.Query.phrase_query(self._schema, field, [first, second], _APART)
                     weight = _NEARNESS * WEIGHTS[field]
-                    yield self._evened(row, field, weight, weight * self._told(counts))
+                    yield self._evened(row, field, weight, weight * self._told(counts), is_row=True)
 
     def _single(self, group: Sequence[Term]) -> str:
         """The one word of a group, if it has one."""
