@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from agent_journal import writers
 from agent_journal.archive import rows
 from agent_journal.files import ZipBundle
-from agent_journal.model import Conversation, Event, Item, Memory, Message, Text
+from agent_journal.model import Citation, Conversation, Event, Item, Memory, Message, Text
 from agent_journal.notes import Note, Notes
 from agent_journal.redact import RECORDED
 from agent_journal.writers import PageWriter, Run
@@ -258,6 +258,15 @@ def test_items_are_taken_one_by_one(name: str) -> None:
         writers.get(name).write(watched(), target, Run(note=Notes(), started_at="", program="p/1"))
 
     assert 0 == sizes[0] < sizes[1] < sizes[2]
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "text"])
+def test_a_passage_that_is_cited_without_a_name_is_told_once(name: str) -> None:
+    asked = Text(text="Why?", citations=[Citation(text="Onions make one cry.")])
+    message = Message(id="1", role="user", parts=[asked])
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
+
+    assert 1 == data.count(b"Onions make one cry.")
 
 
 @every_writer

@@ -1,7 +1,7 @@
 """What a text refers to: `citations` (from 2023) and `content_references` (since 2025) of a message.
 
-Only looked at: the objects stay where they are, and the text keeps its markers (`【12†source】`, or
-private-use characters around `cite`), because positions count code points and are known to drift.
+Only looked at: the objects stay where they are. Positions count code points of the text as the source has it,
+and are known to drift; the text keeps markers that can be read (`【12†source】`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Bag = dict[str, Any]
+QUOTED = "targeted_reply"
+"""A passage that the person marked and asked about."""
 
 
 def citations(metadata: Bag) -> list[Citation]:
@@ -32,6 +34,8 @@ def _all(metadata: Bag) -> Iterator[Citation]:
     for reference in references:
         yield from _new(reference)
     yield from _footnotes(references)
+    if quoted := words(metadata.get(QUOTED)):
+        yield Citation(title=words(metadata.get(f"{QUOTED}_label")), text=quoted)
 
 
 def _old(citation: Bag) -> Iterator[Citation]:

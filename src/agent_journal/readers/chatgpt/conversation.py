@@ -59,6 +59,7 @@ def read_conversation(
         archived=fields.flag("is_archived"),
         tags=["starred"] if fields.flag("is_starred") else [],
         head_id=_head(fields, timeline),
+        link=scene.forked,
         timeline=timeline,
         feedback=_told_beside(conversation_id, fields, scene, beside),
         context=_context(scene.instructions),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Citation, Event, Message, Part, Text, ToolCall, ToolResult
+from agent_journal.model import Citation, Event, Link, Message, Part, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
-from agent_journal.readers.chatgpt import content
+from agent_journal.readers.chatgpt import content, marks
 from agent_journal.readers.chatgpt.citations import citations
 from agent_journal.readers.chatgpt.names import TOOL_KINDS
 from agent_journal.roles import role as known_role
@@ -25,6 +25,8 @@ Entry = Message | Event
 
 # An assistant's message to anybody else is a call. Exports since 2026 leave `recipient` out.
 EVERYONE = ("all", None, "")
+# "Branch in new chat", since September 2025: the new conversation has a copy of all messages up to there.
+BRANCHED = "branching_from_conversation_id"
 _MEMORY_TOOL = "bio"
 
 
@@ -39,6 +41,7 @@ class Scene:
         self.timeline: list[Entry] = []
         self.instructions: list[str] = []
         self.memories: list[tuple[str, str | None]] = []
+        self.forked: Link | None = None
         self._by_id: dict[str, Entry] = {}
         self._call_above: dict[str, str | None] = {}
 
@@ -145,9 +148,14 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
         parts = [ToolCall(name=recipient, call_id=key, input=value, kind=TOOL_KINDS.get(recipient))]
     else:
         parts, rest = content.parts(raw, setting)
+        if role == "assistant" and (shown := marks.shown(parts, metadata)) is not None:
+            parts, rest = shown, raw if raw.__class__ is dict else {"parts": raw}
     parts = [*_with_instructions(kind, parts, metadata, scene), *content.attached(setting)]
     parts = _with_citations(parts, citations(metadata))
     _remember(kind, recipient, parts, at, scene)
+    if origin := words(metadata.get(BRANCHED)):
+        # Said of the last message that was taken over; of several, the last says what this branched from.
+        scene.forked = Link(conversation_id=origin, relation="fork", message_id=key)
     if role == "tool":
         call_id = scene.call_above(parent)
         if call_id is None:

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from agent_journal.model import Event, Message, Text
+from agent_journal.readers.chatgpt.citations import QUOTED
 from agent_journal.readers.chatgpt.graph import parent_of
-from agent_journal.readers.chatgpt.message import EVERYONE, is_hidden, model_of, read_node, stop_reason
+from agent_journal.readers.chatgpt.marks import BEGIN
+from agent_journal.readers.chatgpt.message import (
+    BRANCHED,
+    EVERYONE,
+    is_hidden,
+    model_of,
+    read_node,
+    stop_reason,
+)
 from agent_journal.readers.chatgpt.usual import UsualNode
 
 if TYPE_CHECKING:
@@ -22,7 +31,9 @@ if TYPE_CHECKING:
 
 _SPEAKERS: tuple[Role, ...] = ("user", "assistant", "system")
 # Metadata that something must be made of.
-_TELLING = frozenset({"attachments", "citations", "content_references", "user_context_message_data"})
+_TELLING = frozenset(
+    {"attachments", "citations", "content_references", "user_context_message_data", QUOTED, BRANCHED}
+)
 _HIDDEN = "is_visually_hidden_from_conversation"
 # How many fields a node, a text content and an author have about whom there is nothing to say. Exports since
 # 2026 leave out `children`, and all of an author but the role.
@@ -77,7 +88,7 @@ def plain(key: str, node: Any, at: str | None, mapping: Mapping) -> Entry | None
             or len(content) != _CONTENT
             or message["id"] != key
             or role not in _SPEAKERS
-            or (role == "assistant" and message.get("recipient") not in EVERYONE)
+            or (role == "assistant" and (message.get("recipient") not in EVERYONE or BEGIN in text))
             or len(author) not in _AUTHOR
             or (len(author) > 1 and (author["name"] is not None or author["metadata"]))
             or (at is None and message["create_time"])
@@ -124,7 +135,7 @@ def usual(key: str, node: UsualNode, at: str | None, mapping: Mapping) -> Entry 
         or len(content) != _CONTENT
         or message.id != key
         or role not in _SPEAKERS
-        or (role == "assistant" and message.recipient not in _EVERYONE)
+        or (role == "assistant" and (message.recipient not in _EVERYONE or BEGIN in text))
         or author.name
         or author.metadata
         or (at is None and message.create_time)

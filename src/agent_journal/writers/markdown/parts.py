@@ -65,7 +65,7 @@ def _citation(citation: Citation) -> str:
     is_page = citation.url is not None and citation.url.startswith(_PAGES)
     words = citation.title if citation.title and is_page else telling.citation(citation)
     told = f"- Cites {_link(words, citation.url)}"
-    return f"{told}: {inline(citation.text)}" if citation.text else told
+    return f"{told}: {inline(citation.text)}" if citation.text and citation.text != words else told
 
 
 def _link(text: str, address: str | None) -> str:

@@ -35,8 +35,9 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
             if each.text.strip():
                 yield f"\n{said(each.text)}"
             for citation in each.citations:
-                yield f"  [cites {one_line(telling.citation(citation))}]"
-                if citation.text:
+                cited = telling.citation(citation)
+                yield f"  [cites {one_line(cited)}]"
+                if citation.text and citation.text != cited:
                     yield said(citation.text)
         case Done():
             yield from _call(each.call, each.result, page)
