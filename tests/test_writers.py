@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from agent_journal import writers
 from agent_journal.archive import rows
 from agent_journal.files import ZipBundle
-from agent_journal.model import Citation, Conversation, Event, Item, Memory, Message, Text
+from agent_journal.model import Citation, Conversation, Event, Feedback, Item, Memory, Message, Text
 from agent_journal.notes import Note, Notes
 from agent_journal.redact import RECORDED
 from agent_journal.writers import PageWriter, Run
@@ -267,6 +267,43 @@ def test_a_passage_that_is_cited_without_a_name_is_told_once(name: str) -> None:
     data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
 
     assert 1 == data.count(b"Onions make one cry.")
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "text"])
+def test_what_says_nothing_is_not_told(name: str) -> None:
+    timeline: list[Message | Event] = [
+        Event(id="root", name="mere-root"),
+        Message(id="rules", role="system", parent_id="root", hidden=True),
+        Message(id="asked", role="user", parent_id="rules", parts=[Text(text="Is it?")]),
+        Message(id="begun", role="assistant", parent_id="asked"),
+        Message(id="answered", role="assistant", parent_id="begun", parts=[Text(text="It is.")]),
+        Message(id="ended", role="assistant", parent_id="answered"),
+        Message(id="again", role="user", parent_id="ended", parts=[Text(text="Is it?")]),
+        Message(id="nothing", role="assistant", parent_id="again"),
+    ]
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=timeline)])
+
+    assert 1 == data.count(b"(empty)")  # all that was answered
+    assert b"idden" not in data.partition(b"Is it?")[0].rpartition(b"</style>")[2]
+    assert b"mere-root" not in data
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "text"])
+def test_what_something_is_said_of_is_told(name: str) -> None:
+    timeline: list[Message | Event] = [
+        Event(id="root", name="a-root", data={"it": "is said"}),
+        Message(id="asked", role="user", parent_id="root", parts=[Text(text="Is it?")]),
+        Message(id="begun", role="assistant", parent_id="asked"),
+        Message(id="other", role="assistant", parent_id="begun", parts=[Text(text="It was.")]),
+        Message(id="answered", role="assistant", parent_id="begun", parts=[Text(text="It is.")]),
+        Message(id="rated", role="assistant", parent_id="answered"),
+    ]
+    rating = Feedback(rating="down", text="So short.", message_id="rated")
+    made = Conversation(id="1", source="kitchen", timeline=timeline, feedback=[rating], head_id="rated")
+    data, _ = written(name, [made])
+
+    assert 2 == data.count(b"(empty)")  # one that a branch leaves, one that is rated
+    assert b"a-root" in data
 
 
 @every_writer

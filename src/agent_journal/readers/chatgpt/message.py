@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Citation, Event, Link, Message, Part, Text, ToolCall, ToolResult
+from agent_journal.model import (
+    Citation,
+    Event,
+    Link,
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content, marks
 from agent_journal.readers.chatgpt.citations import citations
-from agent_journal.readers.chatgpt.names import TOOL_KINDS
+from agent_journal.readers.chatgpt.names import THINKER, TOOL_KINDS
 from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
@@ -82,11 +93,14 @@ def stop_reason(metadata: Bag) -> str | None:
     return reason if reason.__class__ is str and reason else None
 
 
-def is_hidden(role: str, message: Bag, metadata: Bag) -> bool:
-    """Whether the person does not see it: it says so, the model ignored it, or it is a system message."""
+def is_hidden(role: str, message: Bag, metadata: Bag, *, is_shown: bool = False) -> bool:
+    """Whether the person does not see it: it says so, the model ignored it, or it is a system message.
+
+    `is_shown` is what the app shows although the model is not told of it.
+    """
     return (
         metadata.get("is_visually_hidden_from_conversation") is True
-        or message.get("weight") == 0
+        or (message.get("weight") == 0 and not is_shown)
         or (role == "system" and metadata.get("is_user_system_message") is not True)
     )
 
@@ -140,6 +154,10 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     raw = fields.take("content")
     kind = raw.get("content_type") if raw.__class__ is dict else None
     role, tool = _speaker(fields, kind)
+    is_shown = tool == THINKER
+    if is_shown:
+        role, tool = "assistant", None
+        fields.keep("author", {"role": "tool", "name": THINKER, **(fields.look("author") or {})})
     setting = content.Setting(scene.note, str(fields.where), scene.assets, metadata, set())
     recipient = fields.look("recipient")
     parts: list[Part]
@@ -156,7 +174,10 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     if origin := words(metadata.get(BRANCHED)):
         # Said of the last message that was taken over; of several, the last says what this branched from.
         scene.forked = Link(conversation_id=origin, relation="fork", message_id=key)
-    if role == "tool":
+    if is_shown:
+        parts = [_thought(part, metadata) for part in parts]
+    elif role == "tool":
+        is_shown = recipient in EVERYONE and any(isinstance(part, Media) for part in parts)
         call_id = scene.call_above(parent)
         if call_id is None:
             scene.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
@@ -172,7 +193,7 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
         at=at,
         model=model_of(metadata),
         stop_reason=stop_reason(metadata),
-        hidden=kind == "user_editable_context" or is_hidden(role, extra, metadata),
+        hidden=kind == "user_editable_context" or is_hidden(role, extra, metadata, is_shown=is_shown),
         parts=parts,
         extra=extra,
     )
@@ -220,6 +241,13 @@ def _output(parts: list[Part]) -> Any:
         case [Text() as only] if not only.citations and not only.extra:
             return only.text
     return parts
+
+
+def _thought(part: Part, metadata: Bag) -> Part:
+    """What a model of 2024 thought, as the app told it below "Thought for 8 seconds"."""
+    if isinstance(part, Text):
+        return Reasoning(text=part.text, summary=words(metadata.get("finished_text")), extra=part.extra)
+    return part
 
 
 def _is_error(kind: Any, fields: Fields, metadata: Bag) -> bool | None:

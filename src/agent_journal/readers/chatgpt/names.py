@@ -21,20 +21,26 @@ LIBRARY = "library_files.json"
 TASKS = "codex.json"
 ITEMS = ("input_items", "output_items")
 READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
+# The tool from which the first models that think (o1-preview, September 2024) have what they tell of it.
+THINKER = "a8km123"
 TOOL_KINDS: dict[str, ToolKind] = {
     "api_tool.call_tool": "mcp",
     "bio": "memory",
     "browser": "web",
+    "canmore.comment_textdoc": "edit",
     "canmore.create_textdoc": "write",
     "canmore.update_textdoc": "edit",
     "container.exec": "shell",
     "dalle.text2im": "media",
+    "file_search.mclick": "read",
     "file_search.msearch": "search",
+    "image_gen.edit_image": "media",
     "image_gen.text2im": "media",
     "myfiles_browser": "search",
     "python": "shell",
     "t2uay3k.sj1i4kz": "media",
     "web": "web",
+    "web.open_url": "web",
     "web.run": "web",
     "web.search": "web",
 }

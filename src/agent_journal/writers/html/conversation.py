@@ -9,7 +9,7 @@ from agent_journal import telling, tree
 from agent_journal.amounts import count
 from agent_journal.model import Event, Text
 from agent_journal.writers._moments import day
-from agent_journal.writers._turns import Done, sections, turns
+from agent_journal.writers._turns import Done, places, sections, turns
 from agent_journal.writers.html.bill import Bill
 from agent_journal.writers.html.blocks import value, words_of
 from agent_journal.writers.html.header import header, opinion
@@ -68,6 +68,7 @@ class Reading:
         self._parts = Parts(page, self._anchors)
         self._sections = sections(conversation)
         self._branches = _by_place(self._sections)
+        self._named = places(conversation, self._sections)
         self._failures = telling.failures(conversation)
         self._bill = Bill(conversation, page.run)
         self._opinions = [each for each in conversation.feedback if each.message_id is not None]
@@ -113,7 +114,7 @@ class Reading:
         events: list[Event] = []
         number = 0
         kind = "group" if len(section.entries) > _LONG else "few"
-        for turn in turns(section.entries, self._failures):
+        for turn in turns(section.entries, self._failures, self._named):
             if isinstance(turn, Event):
                 events.append(turn)
                 continue

@@ -11,7 +11,7 @@ from agent_journal.model import Conversation, Event, Message
 from agent_journal.telling import compact
 from agent_journal.writers._markdown import code, fence, folded, in_tags, inline, quote
 from agent_journal.writers._moments import clock, day, short, span
-from agent_journal.writers._turns import Done, sections, turns
+from agent_journal.writers._turns import Done, places, sections, turns
 from agent_journal.writers.markdown.parts import part, subagent
 
 if TYPE_CHECKING:
@@ -62,13 +62,14 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
         yield from folded(told, [quote(summary.text)])
     found, failures = sections(conversation), telling.failures(conversation)
     linked = {section.after.id for section in found if section.after is not None}
+    named = places(conversation, found)
     is_aside = all(message.sidechain for message in tree.messages(conversation))
     for section in found:
         if section.kind != "main":
             yield "---"
             yield f"# {_beginning(section, page)}"
         reading = _Reading(page, linked, is_aside=is_aside or section.kind == "subagent")
-        yield from reading.blocks(turns(section.entries, failures))
+        yield from reading.blocks(turns(section.entries, failures, named))
     for feedback in conversation.feedback:
         about = f" of {code(feedback.message_id)}" if feedback.message_id else ""
         yield f"**Feedback{about}:** {feedback.rating or ''} {inline(feedback.text or '')}".rstrip()

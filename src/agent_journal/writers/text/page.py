@@ -12,7 +12,7 @@ from agent_journal.telling import compact
 from agent_journal.visible import one_line
 from agent_journal.writers._moments import clock, day, short, span
 from agent_journal.writers._pages import address_in_index
-from agent_journal.writers._turns import sections, turns
+from agent_journal.writers._turns import places, sections, turns
 from agent_journal.writers.text.parts import part, said
 
 if TYPE_CHECKING:
@@ -97,13 +97,14 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
         yield f"\n  Summary {short(summary.at)}".rstrip()
         yield said(summary.text)
     found, failures = sections(conversation), telling.failures(conversation)
-    if found and found[0].entries and isinstance(found[0].entries[0], Event):
-        yield ""  # a message begins with a line of its own
+    named = places(conversation, found)
     is_aside = all(message.sidechain for message in tree.messages(conversation))
     for section in found:
         if section.kind != "main":
             yield f"\n{_RULE}\n{_beginning(section)}"
-        told = turns(section.entries, failures)
+        told = [*turns(section.entries, failures, named)]
+        if section.kind == "main" and told and isinstance(told[0], Event):
+            yield ""  # a message begins with a line of its own
         yield from _turns(told, page, is_aside=is_aside or section.kind == "subagent")
     for feedback in conversation.feedback:
         words = ("Feedback", feedback.message_id, feedback.rating, feedback.text)
