@@ -21,7 +21,18 @@ from msgspec.structs import replace
 from agent_journal import writers
 from agent_journal.archive import rows
 from agent_journal.files import ZipBundle
-from agent_journal.model import Citation, Conversation, Event, Feedback, Item, Memory, Message, Text
+from agent_journal.model import (
+    Citation,
+    Conversation,
+    Event,
+    Feedback,
+    Item,
+    Memory,
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from agent_journal.notes import Note, Notes
 from agent_journal.redact import RECORDED
 from agent_journal.writers import PageWriter, Run
@@ -267,6 +278,20 @@ def test_a_passage_that_is_cited_without_a_name_is_told_once(name: str) -> None:
     data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
 
     assert 1 == data.count(b"Onions make one cry.")
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "text"])
+def test_pages_that_a_tool_found_are_named(name: str) -> None:
+    page = Text(text="They make one cry.", citations=[Citation(title="Onions", url="https://onions.example")])
+    call = ToolCall(name="search", call_id="1", input={"query": "onions"})
+    timeline: list[Message | Event] = [
+        Message(id="asked", role="assistant", parts=[call]),
+        Message(id="found", role="tool", parent_id="asked", parts=[ToolResult(call_id="1", output=[page])]),
+    ]
+    data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=timeline)])
+
+    assert b"https://onions.example" in data
+    assert b"Onions" in data
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "text"])

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from agent_journal import terminal, visible
 from agent_journal.errors import NoSuchMessage
 from agent_journal.model import (
+    Citation,
     Conversation,
     Event,
     Message,
@@ -253,6 +254,15 @@ def test_a_subagents_own_history_is_not_folded() -> None:
     said = Message(id="m", role="user", sidechain=True, parts=[Text(text="Find it.")])
 
     assert "User\n    Find it.\n" in shown(Conversation(id="c", source="x", timeline=[said]), View())
+
+
+def test_pages_that_a_tool_found_are_named() -> None:
+    page = Text(text="They make one cry.", citations=[Citation(title="Onions", url="https://onions.example")])
+    call = Message(id="m", role="assistant", parts=[ToolCall(name="search", call_id="1")])
+    found = Message(id="n", role="tool", parent_id="m", parts=[ToolResult(call_id="1", output=[page])])
+
+    got = shown(Conversation(id="c", source="x", timeline=[call, found]), View(tools=True))
+    assert "[cites Onions https://onions.example]" in got
 
 
 def test_a_request_that_failed_is_told_behind_what_it_asked() -> None:

@@ -193,5 +193,6 @@ def _output(result: ToolResult, folding: Folding) -> Iterator[Line]:
     for part in result.output:
         if isinstance(part, Text):
             yield from said(part.text, None)
+            yield from _citations(part.citations, folding)
         else:
             yield from lines_of(part, None, folding)

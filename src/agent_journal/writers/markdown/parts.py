@@ -159,6 +159,8 @@ def _output(result: ToolResult, message: Message, page: Page) -> Iterator[str]:
     for each in result.output:
         if isinstance(each, Text):
             yield fence(each.text)
+            if each.citations:
+                yield "\n".join(map(_citation, each.citations))
         else:
             yield from part(each, message, page)
 

@@ -34,11 +34,7 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
         case Text():
             if each.text.strip():
                 yield f"\n{said(each.text)}"
-            for citation in each.citations:
-                cited = telling.citation(citation)
-                yield f"  [cites {one_line(cited)}]"
-                if citation.text and citation.text != cited:
-                    yield said(citation.text)
+            yield from _citations(each)
         case Done():
             yield from _call(each.call, each.result, page)
         case ToolCall():
@@ -60,6 +56,14 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
         case Other():
             yield f"\n  [{one_line(each.name or 'other content')}]"
             yield said(compact(each.data))
+
+
+def _citations(text: Text) -> Iterator[str]:
+    for citation in text.citations:
+        cited = telling.citation(citation)
+        yield f"  [cites {one_line(cited)}]"
+        if citation.text and citation.text != cited:
+            yield said(citation.text)
 
 
 def _thought(thought: Reasoning) -> Iterator[str]:
@@ -116,5 +120,6 @@ def _output(result: ToolResult, page: Page) -> Iterator[str]:
     for each in result.output:
         if isinstance(each, Text):
             yield said(each.text)
+            yield from _citations(each)
         else:
             yield from part(each, page)
