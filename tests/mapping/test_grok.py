@@ -220,7 +220,7 @@ def test_citations(tmp_path: Path) -> None:
     assert [Text(text="See.", citations=[citation])] == got.parts
 
 
-def test_marks_say_where_a_page_is_cited_and_stay_in_the_text(tmp_path: Path) -> None:
+def test_marks_say_where_a_page_is_cited_and_are_not_in_the_text(tmp_path: Path) -> None:
     text = f"One{MARK.format('6a', 31)} two{MARK.format('6b', 2)} three{MARK.format('6z', 1)}"
     got = message(
         tmp_path,
@@ -234,7 +234,7 @@ def test_marks_say_where_a_page_is_cited_and_stay_in_the_text(tmp_path: Path) ->
     (part,) = got.parts
     assert isinstance(part, Text)
 
-    assert text == part.text
+    assert ("One two three", text) == (part.text, got.extra["message"])
     assert ["https://a.example", "https://b.example"] == [each.url for each in part.citations]
     places = [text[each.start : each.end] for each in part.citations]
     assert [MARK.format("6a", 31), MARK.format("6b", 2)] == places

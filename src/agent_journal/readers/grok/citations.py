@@ -1,7 +1,8 @@
 """What an answer refers to: the pages it cites, and the marks in its text that say where.
 
-The text keeps its marks: `<grok:render card_id="6a" card_type="citation_card" …>…</grok:render>`. A mark
-names a card, and the card (JSON in a string) the address of the page.
+A mark is `<grok:render card_id="6a" card_type="citation_card" …>…</grok:render>`. It names a card, and the
+card (JSON in a string) the address of the page. In its place the app shows a source or a picture: people read
+the text without it. Positions are those in the message as the source has it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.fields import objects, words
-from agent_journal.model import Citation
+from agent_journal.model import Citation, Media
 from agent_journal.readers.grok.values import Bag, enclosed
 
 if TYPE_CHECKING:
@@ -44,6 +45,26 @@ def citations(fields: Fields, text: str) -> list[Citation]:
         elif cited[index].start is None:
             cited[index] = replace(cited[index], start=start, end=end)
     return cited
+
+
+def shown(text: str) -> str:
+    """The text without its marks."""
+    pieces: list[str] = []
+    last = 0
+    for start, end, _ in enclosed(text, MARK, _END):
+        pieces.append(text[last:start])
+        last = end
+    return "".join((*pieces, text[last:]))
+
+
+def found_pictures(fields: Fields) -> list[Media]:
+    """Pictures from the web that the answer shows, as their cards have them; these stay where they are."""
+    found: list[Media] = []
+    for card in _cards(fields.look("card_attachments_json")).values():
+        picture = card.get("image")
+        if picture.__class__ is dict and (address := words(picture.get("original"))):
+            found.append(Media(kind="image", name=words(picture.get("title")), ref=address))
+    return found
 
 
 def drawn(fields: Fields) -> list[str]:

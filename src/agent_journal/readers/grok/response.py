@@ -9,7 +9,7 @@ from agent_journal.fields import Fields, words
 from agent_journal.model import Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import attached
-from agent_journal.readers.grok.citations import MARK, citations, drawn
+from agent_journal.readers.grok.citations import MARK, citations, drawn, found_pictures, shown
 from agent_journal.readers.grok.names import SOURCE
 from agent_journal.readers.grok.thinking import Thinking
 from agent_journal.readers.grok.values import Bag, identifier, take_id
@@ -73,7 +73,7 @@ def read_response(record: Bag, where: str, conversation_id: str, assets: Assets,
         role="user" if is_human else "assistant",
         at=at,
         model=model,
-        parts=_parts(fields, assets),
+        parts=_parts(fields, assets, is_human=is_human),
         extra=fields.rest(),
     )
 
@@ -85,7 +85,7 @@ def _parent(fields: Fields) -> str | None:
     return parent
 
 
-def _parts(fields: Fields, assets: Assets) -> list[Part]:
+def _parts(fields: Fields, assets: Assets, *, is_human: bool) -> list[Part]:
     text = fields.text("message") or ""
     if not any(map(fields.look, _TELLING)) and MARK not in text:
         return [Text(text=text)] if text else []
@@ -93,9 +93,12 @@ def _parts(fields: Fields, assets: Assets) -> list[Part]:
     if any(map(fields.look, _THOUGHT)):
         parts += Thinking(fields).read()
     cited = citations(fields, text)
+    if MARK in text and not is_human and (told := shown(text)) != text:
+        fields.keep("message", text)
+        text = told
     if text or cited:
         parts.append(Text(text=text, citations=cited))
-    return [*parts, *attached(fields, assets, drawn(fields))]
+    return [*parts, *found_pictures(fields), *attached(fields, assets, drawn(fields))]
 
 
 def _say_when(fields: Fields, name: str) -> None:

@@ -14,6 +14,7 @@ from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import described
+from agent_journal.readers.grok.citations import MARK, shown
 from agent_journal.readers.grok.names import CHATS, SCRIPT, SOURCE
 from agent_journal.source import Reading
 
@@ -92,7 +93,10 @@ def _message(chat_id: str, item: Bag, place: str, accounts: set[str], note: Note
     if account is not None:
         accounts.add(account)
     at, text, is_user = fields.moment("createdAt"), fields.text("message"), _is_user(fields.look("sender"))
-    parts: list[Part] = [Text(text=text)] if text else []
+    told = text
+    if text and MARK in text and not is_user and (told := shown(text)) != text:
+        fields.keep("message", text)
+    parts: list[Part] = [Text(text=told)] if told else []
     if fields.look("attachments"):
         listed = fields.items("attachments") or []
         parts += [described(each, "file") for each in objects(listed)]
