@@ -515,12 +515,17 @@ def test_custom_instructions_are_context_too(tmp_path: Path) -> None:
     assert got.extra["author"]["role"] == "user"
 
 
+def json_files(case: Case) -> list[Path]:
+    files = [case.input] if case.input.is_file() else sorted(case.input.rglob("*"))
+    return [file for file in files if file.suffix == ".json"]
+
+
 def test_every_name_comes_through() -> None:
     """The manifest's file names are excused under this key; nothing else is."""
     for case in all_cases():
         if case.reader != "chatgpt" or "damaged" in case.name:
             continue
-        files = [case.input] if case.input.is_file() else sorted(case.input.rglob("*.json"))
+        files = json_files(case)
         texts = {text for _, text in leaves([as_json(item) for item in outcome(case.input).items])}
         for file in files:
             found = leaves(json.loads(file.read_text(encoding="utf-8")))
@@ -695,7 +700,7 @@ def every_place(value: Any) -> list[tuple[Any, Any]]:
 def test_no_value_in_any_place_raises(case: Case, tmp_path: Path) -> None:
     """Each JSON file of each case with something odd in many places, read without being asked whose it is."""
     chance = random.Random(case.name)  # noqa: S311 (the same every time)
-    files = [case.input] if case.input.is_file() else sorted(case.input.rglob("*.json"))
+    files = json_files(case)
     for file in files if "damaged" not in case.name else ():
         for _ in range(60 if len(files) == 1 else 15):
             document = json.loads(file.read_text(encoding="utf-8"))

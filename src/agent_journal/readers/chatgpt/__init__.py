@@ -1,4 +1,4 @@
-"""ChatGPT: the official export as a zip, a folder or one file of it, and what browser exporters save.
+"""ChatGPT: the official export as a zip, a folder, one file or its page, and what browser exporters save.
 
 Exports since 2026 have the tasks of Codex in the cloud, too.
 """
@@ -60,6 +60,10 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: 
 
 def _version(file: Peek) -> str | None:
     """`2023` if nodes list their children; exports since 2026 leave that out."""
+    if file.opening == "<":
+        from agent_journal.readers.chatgpt.page import is_page  # noqa: PLC0415 (few files are pages)
+
+        return "2023" if is_page(file.head) else None
     if "turns" in file.keys and any(_is_task(record) for record in file.records):
         return "2026"
     if "mapping" not in file.keys or any(_is_foreign(record) for record in file.records):

@@ -8,7 +8,7 @@ from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import objects, words
 from agent_journal.notes import Kind
-from agent_journal.readers.chatgpt import names, sidecars
+from agent_journal.readers.chatgpt import names, page, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
 from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ
@@ -62,7 +62,9 @@ def read_files(files: Iterable[Source], beside: Sidecars, note: Notes) -> Iterat
 def _conversations(
     file: Source, beside: Sidecars, note: Notes
 ) -> Iterator[tuple[Conversation, list[Memory]]]:
-    for place, record in jsonstream.values(file, note, SHAPE):
+    is_page = page.begins_as_page(file)
+    found = page.conversations(file, note) if is_page else jsonstream.values(file, note, SHAPE)
+    for place, record in found:
         if isinstance(record, UsualConversation):
             yield read_conversation(record.record(), place, beside, note)
         elif record.__class__ is not dict:
