@@ -488,6 +488,11 @@ def test_every_block_matches_one_kind_only() -> None:
     assert extra == blocks(Text(text="t", extra=extra))[0]["metadata"]
 
 
+def test_a_message_without_content_has_an_empty_text() -> None:
+    """The rules refuse a message whose content has no blocks."""
+    assert [{"type": "text", "text": ""}] == blocks()
+
+
 def test_calls_and_results_without_ids() -> None:
     call = Message(id="1", role="assistant", parts=[ToolCall(name="ls")])
     result = Message(id="2", role="user", parts=[ToolResult(output="x")])

@@ -123,6 +123,26 @@ def test_a_changed_document_is_read_as_any_other(tmp_path: Path) -> None:
     assert [Text(text="hello")] == message.parts
 
 
+@pytest.mark.parametrize("parts", [[], [Text(text="")]], ids=["none", "an empty text"])
+def test_an_empty_message_comes_back(parts: list[Part], tmp_path: Path) -> None:
+    said = Message(id="1", role="user", parts=parts)
+    (document,) = written("unified", Conversation(id="no uuid", source="x", timeline=[said])).documents
+    (message,) = read_one(save_document(tmp_path, "a.json", document)).timeline
+
+    assert isinstance(message, Message)
+    assert parts == message.parts
+
+
+def test_what_somebody_put_into_an_empty_message_is_read(tmp_path: Path) -> None:
+    said = Message(id="1", role="user")
+    (document,) = written("unified", Conversation(id="no uuid", source="x", timeline=[said])).documents
+    document["messages"][0]["content"] = [{"type": "text", "text": "hello"}]
+    (message,) = read_one(save_document(tmp_path, "a.json", document)).timeline
+
+    assert isinstance(message, Message)
+    assert [Text(text="hello")] == message.parts
+
+
 @pytest.mark.parametrize("form", ["compact", "spaced", "ascii"])
 def test_forms_of_texts(form: str) -> None:
     text = jsontext.text_of({"a": ["ü", 1.5]}, form)

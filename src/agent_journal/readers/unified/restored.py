@@ -84,6 +84,7 @@ _COUNTS = {
 _CACHED = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
 _NOTHING_LEFT = PartLeft()
 _NO_MESSAGE_LEFT = MessageLeft()
+_NOTHING_SAID = [TextBlock(text="")]
 _NO_USAGE_LEFT = UsageLeft()
 
 
@@ -201,6 +202,8 @@ class _Content:
     def message(self, said: Said) -> Message:
         """A message."""
         left = said.agent_journal or _NO_MESSAGE_LEFT
+        if left.empty and said.content != _NOTHING_SAID:
+            raise msgspec.ValidationError("the content was changed")
         metadata, own = said.metadata, left.names
         extra: Bag = {}
         if metadata:
@@ -221,7 +224,7 @@ class _Content:
             hidden="hidden" in metadata and "hidden" not in own,
             sidechain="sidechain" in metadata and "sidechain" not in own,
             response_id=response_id,
-            parts=self._parts(said.content, left.parts),
+            parts=[] if left.empty else self._parts(said.content, left.parts),
             usage=self._usage(said, response_id, left.usage, own),
             extra=extra,
         )

@@ -61,6 +61,7 @@ class MessageLeft(
     names: Names = {}
     same: Names = {}
     usage: UsageLeft | None = None
+    empty: bool = False
     parts: list[PartLeft | None] = []
 
 

@@ -80,6 +80,9 @@ def messages(
         blocks, parts = content.blocks(entry)
         if parts:
             left["parts"] = parts
+        if not blocks:
+            # The rules of the mapping document refuse a message without content.
+            blocks, left["empty"] = [{"type": "text", "text": ""}], True
         said: dict[str, Any] = {
             "message_id": entry.id,
             "parent_message_id": parent,
