@@ -54,8 +54,9 @@ def _two_hours_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def shown(conversation: Conversation, view: View, *, width: int | None = None, colour: bool = False) -> str:
     out = io.StringIO()
     sink = terminal.Sink(out, colour=colour, width=width)
-    subagents = [("agent-1", "Look for sleeps"), ("agent-2", None)] if conversation.tags == ["work"] else []
-    show_conversation(conversation, sink, view, source_title="The Kitchen", subagents=subagents)
+    children = [("agent-1", "Look for sleeps", "subagent"), ("agent-2", None, "subagent")]
+    told = children if conversation.tags == ["work"] else []
+    show_conversation(conversation, sink, view, source_title="The Kitchen", children=told)
     return out.getvalue()
 
 
@@ -248,6 +249,16 @@ def test_the_telling_argument(arguments: object, telling: str) -> None:
     got = shown(Conversation(id="c", source="x", timeline=[call]), View())
 
     assert f"  → do{' ' + telling if telling else ''}  no result" == got.rstrip("\n").split("\n")[-1]
+
+
+def test_a_fork_is_no_subagent() -> None:
+    out = io.StringIO()
+    sink = terminal.Sink(out, colour=False, width=None)
+    children = [("c-2", "Again", "fork"), ("c-3", None, "continues"), ("c-4", None, None)]
+    show_conversation(Conversation(id="c", source="x"), sink, View(), source_title="X", children=children)
+
+    told = [line for line in out.getvalue().splitlines() if "c-" in line]
+    assert ["Continued: c-3", "Forks:     Again (c-2)"] == told
 
 
 def test_a_subagents_own_history_is_not_folded() -> None:

@@ -64,7 +64,7 @@ def command(
         if resume:
             return _tell_how_to_go_on(_worked_for(archive, listed))
         conversation = archive.store.conversation(listed.key)
-        children = [(each.id, each.title) for each in archive.store.children(listed.key)]
+        children = [(each.id, each.title, each.relation) for each in archive.store.children(listed.key)]
     if redact or redact_personal:
         conversation = _redacted(conversation, personal=redact_personal)
     if as_json:
@@ -83,7 +83,7 @@ def command(
         context=context,
     )
     with paged(wanted=not no_pager) as sink:
-        show_conversation(conversation, sink, view, source_title=_title(listed.source), subagents=children)
+        show_conversation(conversation, sink, view, source_title=_title(listed.source), children=children)
     if listed.source_missing and out().width is not None:
         say("aj: the file that this came from is gone from disk; this journal keeps it")
     return 0

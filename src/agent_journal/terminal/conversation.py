@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation, Part, Role
     from agent_journal.terminal import Sink
+    from agent_journal.terminal.header import Child
     from agent_journal.terminal.view import Line
     from agent_journal.tree import Entry
 
@@ -43,13 +44,13 @@ def show_conversation(
     view: View,
     *,
     source_title: str | None = None,
-    subagents: Sequence[tuple[str, str | None]] = (),
+    children: Sequence[Child] = (),
 ) -> None:
     """Print a conversation as it is read, line by line.
 
-    `subagents` are ids and titles of conversations that this one started.
+    `children` are conversations that came out of this one: their ids and titles, and what they are to it.
     """
-    for line in lines(conversation, view, sink.width, source_title=source_title, subagents=subagents):
+    for line in lines(conversation, view, sink.width, source_title=source_title, children=children):
         sink.write(*line, "\n")
 
 
@@ -59,12 +60,12 @@ def lines(
     columns: int | None = None,
     *,
     source_title: str | None = None,
-    subagents: Sequence[tuple[str, str | None]] = (),
+    children: Sequence[Child] = (),
 ) -> Iterator[Line]:
     """The lines of a conversation, for a terminal of so many columns or for none."""
     message_id = message_called(conversation, view.message) if view.message is not None else None
     branch = transforms.branch(conversation, _wanted(conversation, view, message_id))
-    yield from header(conversation, branch, source_title, subagents)
+    yield from header(conversation, branch, source_title, children)
     yield from _Reading(conversation, branch, view, columns, message_id).lines()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent_journal import telling, tree
 from agent_journal.amounts import count
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
     from agent_journal.terminal.view import Line
 
+Child: TypeAlias = tuple[str, str | None, str | None]
+"""A conversation that came out of another one: its id and title, and what it is to that one."""
+
 _NAMED = 5
+_CHILDREN = {"continues": "Continued", "subagent": "Subagents", "fork": "Forks"}
 
 
 def header(
     conversation: Conversation,
     branch: Conversation,
     source_title: str | None,
-    subagents: Sequence[tuple[str, str | None]],
+    children: Sequence[Child],
 ) -> Iterator[Line]:
     """The title, and a line for each thing that is known."""
     asked = (m for m in tree.messages(branch) if m.role == "user" and not m.hidden)
@@ -39,7 +43,7 @@ def header(
         "Answers": telling.answers(conversation),
         "Tokens": telling.tokens(tree.usages(conversation.timeline)),
         "Parent": _parent(conversation),
-        "Subagents": _named(subagents),
+        **{label: _named(children, relation) for relation, label in _CHILDREN.items()},
         "Tags": ", ".join(conversation.tags),
     }
     for name, value in told.items():
@@ -80,7 +84,8 @@ def _parent(conversation: Conversation) -> str:
     return f"{telling.RELATIONS[link.relation]} {link.conversation_id} (aj show {shlex.quote(place)})"
 
 
-def _named(subagents: Sequence[tuple[str, str | None]]) -> str:
-    told = [f"{title} ({name})" if title else name for name, title in subagents[:_NAMED]]
-    more = len(subagents) - len(told)
+def _named(children: Sequence[Child], wanted: str) -> str:
+    found = [(name, title) for name, title, relation in children if relation == wanted]
+    told = [f"{title} ({name})" if title else name for name, title in found[:_NAMED]]
+    more = len(found) - len(told)
     return ", ".join(told) + (f" and {count(more, 'more', 'more')}" if more else "")
