@@ -13,10 +13,21 @@ import msgspec
 
 from agent_journal import times, tree
 from agent_journal.amounts import count, dollars, size
-from agent_journal.model import Media, Text
+from agent_journal.model import Event, Media, Text
 
 if TYPE_CHECKING:
-    from agent_journal.model import Citation, Code, Conversation, Relation, ToolCall, ToolResult, Usage
+    from collections.abc import Collection, Sequence
+
+    from agent_journal.model import (
+        Citation,
+        Code,
+        Conversation,
+        Message,
+        Relation,
+        ToolCall,
+        ToolResult,
+        Usage,
+    )
 
 # What tools call the argument that tells most, the most telling first.
 _TELLING = (
@@ -82,6 +93,39 @@ def _failure(error: Any) -> str:
     if not isinstance(message, str) or not message:
         return compact(error)
     return message if kind is None else f"{message} ({kind})"
+
+
+def unsaid(entries: Sequence[Message | Event], named: Collection[str]) -> set[int]:
+    """Where nothing is said that the person saw or that anybody else was told, but for what is `named`.
+
+    An empty message tells something where it is all that was answered, and nothing where its author says more
+    or where it is hidden. An event without data and time may merely be what the first message hangs from.
+    """
+    found: set[int] = set()
+    empty: list[tuple[int, Message]] = []
+    before: Message | None = None
+    for place, entry in enumerate(entries):
+        if isinstance(entry, Event):
+            if _is_mere_root(entry) and place + 1 < len(entries) and entries[place + 1].parent_id == entry.id:
+                found.add(place)
+        elif entry.parts or entry.usage is not None or entry.id in named:
+            if entry.role != "system":
+                found.update(at for at, message in empty if _is_of_one(message, entry))
+                empty, before = [], entry
+        elif entry.hidden or (before is not None and _is_of_one(entry, before)):
+            found.add(place)
+        else:
+            empty.append((place, entry))
+    return found
+
+
+def _is_of_one(empty: Message, other: Message) -> bool:
+    """Whether an empty message is of the one who says the other, or whose tools do."""
+    return other.role == empty.role or (empty.role == "assistant" and other.role == "tool")
+
+
+def _is_mere_root(event: Event) -> bool:
+    return event.parent_id is None and event.at is None and not event.data
 
 
 def tokens(usages: list[Usage]) -> str:

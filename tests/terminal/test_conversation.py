@@ -251,6 +251,23 @@ def test_the_telling_argument(arguments: object, telling: str) -> None:
     assert f"  → do{' ' + telling if telling else ''}  no result" == got.rstrip("\n").split("\n")[-1]
 
 
+def test_what_says_nothing_is_not_shown() -> None:
+    timeline: list[Message | Event] = [
+        Message(id="rules", role="system", hidden=True),
+        Message(id="asked", role="user", parent_id="rules", parts=[Text(text="Is it?")]),
+        Message(id="begun", role="assistant", parent_id="asked"),
+        Message(id="answered", role="assistant", parent_id="begun", parts=[Text(text="It is.")]),
+        Message(id="again", role="user", parent_id="answered", parts=[Text(text="Is it?")]),
+        Message(id="nothing", role="assistant", parent_id="again"),
+    ]
+    conversation = Conversation(id="c", source="x", timeline=timeline)
+
+    assert 1 == shown(conversation, View()).count("(empty)")  # all that was answered
+    assert "hidden" not in shown(conversation, View())
+    assert 2 == shown(conversation, View(message="begun")).count("(empty)")
+    assert 3 == shown(conversation, View(everything=True)).count("(empty)")
+
+
 def test_a_fork_is_no_subagent() -> None:
     out = io.StringIO()
     sink = terminal.Sink(out, colour=False, width=None)

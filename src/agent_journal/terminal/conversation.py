@@ -16,7 +16,7 @@ from agent_journal.forks import (
     speaks,
 )
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.telling import compact, failures
+from agent_journal.telling import compact, failures, unsaid
 from agent_journal.terminal.header import header
 from agent_journal.terminal.measure import cut
 from agent_journal.terminal.moments import clock, day
@@ -115,6 +115,8 @@ class _Reading:
         self._timeline = branch_by_branch(branch.timeline) if self._is_whole else branch.timeline
         self._results = tree.results_by_call(conversation.timeline)
         self._failures = failures(conversation)
+        named = {*self._failures, message_id or ""}
+        self._unsaid = set() if view.everything else unsaid(self._timeline, named)
         self._folding = Folding(
             thinking=view.thinking, tools=view.tools, everything=view.everything, width=columns
         )
@@ -140,8 +142,9 @@ class _Reading:
             yield from self._left_out(before, "before")
         else:
             yield from self._fork(None)
-        for entry in self._timeline[first:last]:
-            yield from self._entry(entry)
+        for place, entry in enumerate(self._timeline[first:last], first):
+            if place not in self._unsaid:
+                yield from self._entry(entry)
             yield from self._failed(entry.id)
             yield from self._fork(entry.id)
         yield from self._unfold()

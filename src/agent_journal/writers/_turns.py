@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from agent_journal import forks, tree
+from agent_journal import forks, telling, tree
 from agent_journal.model import Event, Message, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def turns(
     answers = _answers(entries)
     taken: set[int] = set()
     before: Message | None = None
-    unsaid = _unsaid(entries, failures, named)
+    unsaid = telling.unsaid(entries, {*failures, *named})
     for place, entry in enumerate(entries):
         if place in unsaid:
             continue
@@ -135,39 +135,6 @@ def turns(
         if parts or failed or not entry.parts:
             yield Turn(entry, parts, before is not None and _goes_on(before, entry), failed)
             before = entry
-
-
-def _unsaid(entries: list[Entry], failures: Mapping[str, Sequence[str]], named: Collection[str]) -> set[int]:
-    """Where nothing is said that the person saw or that anybody else was told.
-
-    An empty message tells something where it is all that was answered, and nothing where its author says more
-    or where it is hidden. An event without data and time may merely be what the first message hangs from.
-    """
-    found: set[int] = set()
-    empty: list[tuple[int, Message]] = []
-    before: Message | None = None
-    for place, entry in enumerate(entries):
-        if isinstance(entry, Event):
-            if _is_mere_root(entry) and place + 1 < len(entries) and entries[place + 1].parent_id == entry.id:
-                found.add(place)
-        elif entry.parts or entry.usage is not None or entry.id in failures or entry.id in named:
-            if entry.role != "system":
-                found.update(at for at, message in empty if _is_of_one(message, entry))
-                empty, before = [], entry
-        elif entry.hidden or (before is not None and _is_of_one(entry, before)):
-            found.add(place)
-        else:
-            empty.append((place, entry))
-    return found
-
-
-def _is_of_one(empty: Message, other: Message) -> bool:
-    """Whether an empty message is of the one who says the other, or whose tools do."""
-    return other.role in (empty.role, "tool")
-
-
-def _is_mere_root(event: Event) -> bool:
-    return event.parent_id is None and event.at is None and not event.data
 
 
 def _answers(entries: list[Entry]) -> dict[str, tuple[ToolResult, Message]]:
