@@ -22,7 +22,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content, marks
 from agent_journal.readers.chatgpt.citations import citations
-from agent_journal.readers.chatgpt.names import THINKER, TOOL_KINDS
+from agent_journal.readers.chatgpt.names import THINKER, TOOL_KINDS, UNASKED
 from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     elif role == "tool":
         is_shown = recipient in EVERYONE and any(isinstance(part, Media) for part in parts)
         call_id = scene.call_above(parent)
-        if call_id is None:
+        if call_id is None and tool not in UNASKED:
             scene.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
         error = _is_error(kind, fields, metadata)
         parts = [ToolResult(call_id=call_id, name=tool, output=_output(parts), is_error=error)]

@@ -23,6 +23,8 @@ ITEMS = ("input_items", "output_items")
 READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
 # The tool from which the first models that think (o1-preview, September 2024) have what they tell of it.
 THINKER = "a8km123"
+# What the service runs by itself over files that the person attached; no model asks for it.
+UNASKED = ("file_search", "myfiles_browser")
 TOOL_KINDS: dict[str, ToolKind] = {
     "api_tool.call_tool": "mcp",
     "bio": "memory",
