@@ -17,7 +17,7 @@ class Twins:
 
     def has_again(self, entry: Message | Event, first: Message | Event, line: bytes) -> bool:
         """Whether an entry is the first one of its id again, or one of those that were given another."""
-        if _is_same(entry, first):
+        if is_same(entry, first):
             return True
         seen = self._seen.setdefault(entry.id, set())
         digest = hashlib.sha256(line).digest()
@@ -31,7 +31,8 @@ class Twins:
         return len(self._seen[entry_id])
 
 
-def _is_same(one: Message | Event, other: Message | Event) -> bool:
+def is_same(one: Message | Event, other: Message | Event) -> bool:
+    """Whether two entries are equal; those that are nested too deep to tell are not."""
     try:
         return one == other
     except RecursionError:

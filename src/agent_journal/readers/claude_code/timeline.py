@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agent_journal import ids, tree
 from agent_journal.model import Message
 from agent_journal.notes import Kind
-from agent_journal.readers._twins import Twins
+from agent_journal.readers._twins import Twins, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,31 +36,50 @@ class Timeline:
     def add(self, entry: Entry, where: int | str, line: bytes) -> None:
         """Put an entry at the end; the same line again is left out, another one of that id gets a new id."""
         if entry.id in self._by_id:
-            if self._twins.has_again(entry, self._by_id[entry.id], line):
+            if self._is_moved(entry) or self._twins.has_again(entry, self._by_id[entry.id], line):
                 self._note(Kind.REPEATED_RECORD, where, entry.id)
                 return
             self._note(Kind.DUPLICATE_ID, where, entry.id)
             entry = _renamed(entry, self._twins.count(entry.id))
         parent = entry.parent_id
         if parent is not None and parent not in self._by_id:
-            self._ahead.append((parent, where))
+            self._ahead.append((entry.id, where))
         self._by_id[entry.id] = entry
+
+    def _is_moved(self, entry: Entry) -> bool:
+        """Whether an entry is there already, under a parent that is not: its second line tells the true one.
+
+        A sub-agent that goes on is written once more from its beginning, without what was not kept of it.
+        """
+        first, parent = self._by_id[entry.id], entry.parent_id
+        if first.parent_id is None or first.parent_id in self._by_id or parent not in self._by_id:
+            return False
+        if not is_same(replace(entry, parent_id=first.parent_id), first):
+            return False
+        self._by_id[entry.id] = _under(first, parent)
+        return True
 
     def settled(self) -> list[Entry]:
         """All entries: parents before children even where the file has it otherwise, and circles cut."""
         entries = list(self._by_id.values())
-        missing = [(parent, where) for parent, where in self._ahead if parent not in self._by_id]
+        missing = [(entry, where) for entry, where in self._ahead if self._parent(entry) not in self._by_id]
         if missing:
-            parent, where = missing[0]
+            entry, where = missing[0]
             all_told = f" ({len(missing)} lines name such a parent)" if len(missing) > 1 else ""
-            self._note(Kind.DANGLING_PARENT, where, f"{parent[:60]!r} is not in this file{all_told}")
-        return entries if len(missing) == len(self._ahead) else self._in_order(entries)
+            what = f"{str(self._parent(entry))[:60]!r} is not in this file{all_told}"
+            self._note(Kind.DANGLING_PARENT, where, what)
+        if len(missing) < len(self._ahead):
+            entries = self._in_order(entries)
+        return _with_linked_answers(entries, {entry for entry, _ in missing}) if missing else entries
+
+    def _parent(self, entry_id: str) -> str | None:
+        return self._by_id[entry_id].parent_id
 
     def _in_order(self, entries: list[Entry]) -> list[Entry]:
         placed, cuts = tree.in_order(entries)
         for cut in cuts:
             self._note(Kind.CYCLE, cut, "its parent is also its descendant")
-        return [_without_parent(entry) if entry.id in cuts else entry for entry in placed]
+        return [_under(entry, None) if entry.id in cuts else entry for entry in placed]
 
 
 def _renamed(entry: Entry, twin: int) -> Entry:
@@ -71,9 +90,32 @@ def _renamed(entry: Entry, twin: int) -> Entry:
     return replace(entry, id=made, made_id=True, data=said | entry.data)
 
 
-def _without_parent(entry: Entry) -> Entry:
-    """The entry as a root; what the source called its parent stays beside it."""
+def _under(entry: Entry, parent: str | None) -> Entry:
+    """The entry below another one, or as a root; what the source called its parent stays beside it."""
     said = {"parentUuid": entry.parent_id}
     if isinstance(entry, Message):
-        return replace(entry, parent_id=None, extra=said | entry.extra)
-    return replace(entry, parent_id=None, data=said | entry.data)
+        return replace(entry, parent_id=parent, extra=said | entry.extra)
+    return replace(entry, parent_id=parent, data=said | entry.data)
+
+
+def _is_aside(entry: Entry) -> bool:
+    """Whether a line is a sub-agent's."""
+    return entry.sidechain if isinstance(entry, Message) else entry.data.get("isSidechain") is True
+
+
+def _with_linked_answers(entries: list[Entry], orphans: set[str]) -> list[Entry]:
+    """The entries, with answers whose parent was not kept below what is before them: no model speaks unasked.
+
+    Some versions name lines as parents that they do not write, above all in the files of sub-agents.
+    """
+    linked: list[Entry] = []
+    last: dict[bool, str] = {}
+    for entry in entries:
+        is_aside = _is_aside(entry)
+        before = last.get(is_aside) if entry.id in orphans else None
+        is_answer = isinstance(entry, Message) and entry.role == "assistant"
+        linked.append(_under(entry, before) if before and is_answer else entry)
+        # Lines without an id of their own, as snapshots of files, are nobody's parents.
+        if not entry.made_id:
+            last[is_aside] = entry.id
+    return linked
