@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agent_journal import ids, times
 from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Message, Summary
+from agent_journal.model import Conversation, Event, Link, Message, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.codex import meta as metas
 from agent_journal.readers.codex.items import Items, Said
@@ -62,6 +62,7 @@ class Rollout:
         # Places of the messages of the response that is coming in.
         self._response: list[int] = []
         self._seen: set[str] = set()
+        self._copied: str | None = None
         self._last_at: str | None = None
         self._unknown: set[str] = set()
         self._summaries: list[Summary] = []
@@ -181,7 +182,7 @@ class Rollout:
         if kind == _TURN:
             self._turn(payload)
         elif kind == _META:
-            self._counts.belongs_to(_text(payload, "id") or _text(payload, "session_id"))
+            self._take_copied(payload)
         elif kind == _COMPACTED:
             self._summarise(payload, at)
         elif name == "thread_name_updated":
@@ -201,6 +202,16 @@ class Rollout:
                 data=data,
             )
         )
+
+    def _take_copied(self, payload: dict[str, Any]) -> None:
+        """Take the first line of another rollout, which this one holds a copy of.
+
+        Right behind this one's own first line it tells what it was forked from: until 2026 nothing else did.
+        """
+        session = _text(payload, "id") or _text(payload, "session_id")
+        self._counts.belongs_to(session)
+        if len(self._entries) == 1 and session != self._session:
+            self._copied = session
 
     def _turn(self, payload: dict[str, Any]) -> None:
         self._counts.turn(payload.get("turn_id"))
@@ -243,6 +254,9 @@ class Rollout:
             )
         self._response.clear()
 
+    def _forked_from(self) -> Link | None:
+        return None if self._copied is None else Link(conversation_id=self._copied, relation="fork")
+
     def _event(self, name: str, at: str | None, data: dict[str, Any], where: int | str) -> Event:
         return Event(id=self._made_id(where), made_id=True, name=name, at=at, data=data)
 
@@ -278,7 +292,7 @@ class Rollout:
             archived=True if metas.is_archived(self._source) else None,
             shape="tree" if self._was_rolled_back else "list",
             head_id=head,
-            link=found.link,
+            link=found.link or self._forked_from(),
             timeline=entries,
             summaries=self._summaries,
             extra={**beside, **found.extra},
