@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.message import Entry, Record
     from agent_journal.readers.opencode.parts import Spawned
+
+# What the app calls a session until a model or the person has named it.
+_UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 
 
 class Sessions:
@@ -61,7 +65,7 @@ class Sessions:
             id=owner,
             made_id=session is None,
             source=self._name,
-            title=fields.text("title") or None,
+            title=_title(fields),
             started_at=time.moment("created") or first,
             updated_at=time.moment("updated") or last,
             app_version=fields.text("version") or None,
@@ -101,6 +105,15 @@ class Sessions:
 def _id(info: dict[str, Any]) -> str:
     session = info.get("id")
     return session if session.__class__ is str else ""
+
+
+def _title(fields: Fields) -> str | None:
+    """The name of a session; that it has none yet stays beside it."""
+    title = fields.text("title")
+    if title and _UNNAMED.fullmatch(title):
+        fields.keep("title", title)
+        return None
+    return title or None
 
 
 def _time(fields: Fields) -> Fields:
