@@ -70,7 +70,7 @@ class Timeline:
             self._note(Kind.DANGLING_PARENT, where, what)
         if len(missing) < len(self._ahead):
             entries = self._in_order(entries)
-        return _with_linked_answers(entries, {entry for entry, _ in missing}) if missing else entries
+        return _with_linked_orphans(entries, {entry for entry, _ in missing}) if missing else entries
 
     def _parent(self, entry_id: str) -> str | None:
         return self._by_id[entry_id].parent_id
@@ -103,18 +103,19 @@ def _is_aside(entry: Entry) -> bool:
     return entry.sidechain if isinstance(entry, Message) else entry.data.get("isSidechain") is True
 
 
-def _with_linked_answers(entries: list[Entry], orphans: set[str]) -> list[Entry]:
-    """The entries, with answers whose parent was not kept below what is before them: no model speaks unasked.
+def _with_linked_orphans(entries: list[Entry], orphans: set[str]) -> list[Entry]:
+    """The entries, with those whose parent was not kept below what is before them.
 
-    Some versions name lines as parents that they do not write, above all in the files of sub-agents.
+    The app names lines as parents that it did not write: answers that broke off, and in some versions what
+    hooks told a sub-agent. Only a person may go back to something earlier; her lines stay as they are.
     """
     linked: list[Entry] = []
     last: dict[bool, str] = {}
     for entry in entries:
         is_aside = _is_aside(entry)
-        before = last.get(is_aside) if entry.id in orphans else None
-        is_answer = isinstance(entry, Message) and entry.role == "assistant"
-        linked.append(_under(entry, before) if before and is_answer else entry)
+        is_orphan = entry.id in orphans and not (isinstance(entry, Message) and entry.role == "user")
+        before = last.get(is_aside) if is_orphan else None
+        linked.append(entry if before is None else _under(entry, before))
         # Lines without an id of their own, as snapshots of files, are nobody's parents.
         if not entry.made_id:
             last[is_aside] = entry.id
