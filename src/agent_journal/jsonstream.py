@@ -13,7 +13,7 @@ import msgspec
 
 from agent_journal.encoding import utf8, utf8_lines
 from agent_journal.errors import UnreadableSource
-from agent_journal.jsonvalue import ANY, BAD, MAX_RECORD_BYTES, Shape, decode
+from agent_journal.jsonvalue import ANY, BAD, MAX_RECORD_BYTES, Shape, apart, decode
 from agent_journal.jsonwindow import BLOCK, Window, is_unfinished, mended
 from agent_journal.notes import Kind
 
@@ -28,6 +28,7 @@ __all__ = [
     "BAD",
     "MAX_RECORD_BYTES",
     "Shape",
+    "apart",
     "decode",
     "elements",
     "elements_in",

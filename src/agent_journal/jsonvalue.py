@@ -14,7 +14,7 @@ import msgspec
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from agent_journal.notes import Notes
 
@@ -102,6 +102,28 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
     for odd, detail in oddities.items():
         note(odd, where, detail)
     return value
+
+
+def apart(line: bytes) -> Iterator[bytes]:
+    """The records of a line that is no JSON: several objects if they stand in one, else the line as it is.
+
+    Whoever is stopped before the line feed, and goes on later, writes the next record behind the last one.
+    """
+    import json  # noqa: PLC0415 (only damaged input needs it)
+
+    text = line.decode("utf-8", "surrogateescape")
+    end_of = json.JSONDecoder(strict=False).raw_decode
+    start = 0
+    while text.startswith("{", start):
+        try:
+            _, end = end_of(text, start)
+        except (ValueError, RecursionError):
+            break
+        if not text.startswith("{", end):
+            break
+        yield text[start:end].encode("utf-8", "surrogateescape")
+        start = end
+    yield text[start:].encode("utf-8", "surrogateescape") if start else line
 
 
 def _as_text(data: bytes) -> str:

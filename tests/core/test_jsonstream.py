@@ -224,6 +224,20 @@ def test_a_torn_last_line_is_told_from_a_bad_one() -> None:
     assert ["line 2 bad-record", "line 4 torn-tail"] == noted(notes)
 
 
+@pytest.mark.parametrize(
+    ("line", "records"),
+    [
+        (b'{"a":"}{"}{"b":"\xff"}{"c":"\xc3\xa4"}', [b'{"a":"}{"}', b'{"b":"\xff"}', b'{"c":"\xc3\xa4"}']),
+        (b'{"a":1}{"b":', [b'{"a":1}', b'{"b":']),
+        (b'{"a":1} and more', [b'{"a":1} and more']),
+        (b'{"a":{"b":1}', [b'{"a":{"b":1}']),
+        (b"[1][2]", [b"[1][2]"]),
+    ],
+)
+def test_records_that_share_a_line_are_told_apart(line: bytes, records: list[bytes]) -> None:
+    assert records == list(jsonstream.apart(line))
+
+
 def test_an_endless_line_is_skipped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (jsonstream, jsonwindow):
         monkeypatch.setattr(module, "BLOCK", 8)

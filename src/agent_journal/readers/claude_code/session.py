@@ -44,13 +44,22 @@ class Session:
                     unusual = 0
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     unusual += 1
-            if entry is None:
-                kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
-                record = jsonstream.decode(line, self._note, number, kind)
-                if record is jsonstream.BAD:
-                    continue
-                entry = self._lines.entry(record, number, line)
-            add(entry, number, line)
+            if entry is not None:
+                add(entry, number, line)
+                continue
+            try:
+                record = jsonstream.ANY.one(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                self._take_damaged(line, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
+            else:
+                add(self._lines.entry(record, number, line), number, line)
+
+    def _take_damaged(self, line: bytes, number: int, kind: Kind) -> None:
+        """Take what can be decoded of a line that is no JSON."""
+        for piece in jsonstream.apart(line):
+            record = jsonstream.decode(piece, self._note, number, kind)
+            if record is not jsonstream.BAD:
+                self._timeline.add(self._lines.entry(record, number, piece), number, piece)
 
     def add(self, record: Any, where: str) -> None:
         """Take a line that is already decoded."""
