@@ -90,11 +90,12 @@ class Session:
         if session_id is None:
             self._note(Kind.MISSING_ID, "", "no event has a sessionId")
         first, last = tree.span(entries)
+        summary = _own_summary(words(known.get("summary")), entries)
         return Conversation(
             id=session_id or ids.made(name, entries[0].id),
             made_id=session_id is None,
             source=name,
-            title=words(known.get("name")) or facts.title() or words(known.get("summary")),
+            title=words(known.get("name")) or facts.title() or summary,
             started_at=times.moment(facts.began()) or first,
             updated_at=last,
             app_version=facts.said("session.start", "copilotVersion"),
@@ -107,7 +108,7 @@ class Session:
             timeline=entries,
             summaries=[
                 *(_summaries(entries) if facts.has(*_SUMMARIES) else ()),
-                *_summary(words(known.get("summary")), words(known.get("updated_at"))),
+                *_summary(summary, words(known.get("updated_at"))),
             ],
             extra=extra,
         )
@@ -244,6 +245,20 @@ def _summaries(entries: Sequence[Entry]) -> list[Summary]:
             )
             found.append(Summary(text=text, kind=kind, at=entry.at, message_id=last))
     return found
+
+
+def _own_summary(text: str | None, entries: Sequence[Entry]) -> str | None:
+    """What stands beside a session as its summary, unless that is how its first prompt begins."""
+    if text is None:
+        return None
+    prompts = (tree.plain_text(entry) for entry in entries if isinstance(entry, Message) and _is_typed(entry))
+    beginning = " ".join(text.removesuffix("...").split())
+    is_prompt = " ".join(next(prompts, "")[: 2 * len(text)].split()).startswith(beginning)
+    return None if is_prompt else text
+
+
+def _is_typed(message: Message) -> bool:
+    return message.role == "user" and not message.hidden and not message.sidechain
 
 
 def _summary(text: str | None, at: str | None) -> list[Summary]:
