@@ -96,7 +96,8 @@ def _unmarked(text: bytes, speaker: Speaker, start: int, end: int) -> str:
 def _unmarked_one_by_one(lines: str, mark: str) -> str:
     plain = [line[:-2] if line[-2:] == _END else line for line in lines.split("\n")]
     size = len(mark)
-    return "\n".join([line[size:].removeprefix(" ") if line[:size] == mark else line for line in plain])
+    # A line that goes on with the mark has none: it is part of an output, as the end of a block of changes.
+    return "\n".join([line[size + 1 :] if f"{line} "[: size + 1] == f"{mark} " else line for line in plain])
 
 
 class _Strict:
