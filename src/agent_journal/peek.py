@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _FIRST_RECORDS, _MOST_RECORDS = 4, 40
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
 _FEW_RECORDS = 3
+# What Git LFS leaves in the place of a large file.
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _SQLITE = b"SQLite format 3\0"
 # A zip, gzip and zstd, which nobody looks at unopened unless they are packed twice; 7z, rar, xz.
 _PACKED = (
@@ -213,6 +215,8 @@ class Peek:
             return "it is a database that no reader knows"
         if self.raw.startswith(_PACKED) or self.raw[_TAR_AT:].startswith(_TAR):
             return "it is packed in a way that is not opened; unpack it, and give what is in it"
+        if self.raw.startswith(_POINTER):
+            return "it only points to the file, which Git LFS keeps elsewhere; 'git lfs pull' brings it"
         if b"\0" in self.raw[:4096]:
             return "it is a binary file"
         if self.opening in {"[", "{"}:

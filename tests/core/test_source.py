@@ -267,6 +267,7 @@ def test_a_damaged_zip_is_named(tmp_path: Path, damage: str) -> None:
         (b"SQLite format 3\0", "database"),
         (b'{"name": "left-pad", "version": "1"}', "JSON with name, version"),
         (b"[[[", "cannot be decoded"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "'git lfs pull'"),
         (b"hello", "text"),
     ],
 )
