@@ -154,34 +154,22 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     raw = fields.take("content")
     kind = raw.get("content_type") if raw.__class__ is dict else None
     role, tool = _speaker(fields, kind)
-    is_shown = tool == THINKER
-    if is_shown:
-        role, tool = "assistant", None
-        fields.keep("author", {"role": "tool", "name": THINKER, **(fields.look("author") or {})})
     setting = content.Setting(scene.note, str(fields.where), scene.assets, metadata, set())
     recipient = fields.look("recipient")
-    parts: list[Part]
-    if role == "assistant" and _is_call(recipient, kind):
-        value, rest = content.call_input(raw)
-        parts = [ToolCall(name=recipient, call_id=key, input=value, kind=TOOL_KINDS.get(recipient))]
-    else:
-        parts, rest = content.parts(raw, setting)
-        if role == "assistant" and (shown := marks.shown(parts, metadata)) is not None:
-            parts, rest = shown, raw if raw.__class__ is dict else {"parts": raw}
+    parts, rest = _said(key, raw, role, recipient, setting)
     parts = [*_with_instructions(kind, parts, metadata, scene), *content.attached(setting)]
     parts = _with_citations(parts, citations(metadata))
     _remember(kind, recipient, parts, at, scene)
     if origin := words(metadata.get(BRANCHED)):
         # Said of the last message that was taken over; of several, the last says what this branched from.
         scene.forked = Link(conversation_id=origin, relation="fork", message_id=key)
+    is_shown = tool == THINKER
     if is_shown:
         parts = [_thought(part, metadata) for part in parts]
     elif role == "tool":
         is_shown = recipient in EVERYONE and any(isinstance(part, Media) for part in parts)
-        call_id = scene.call_above(parent)
-        if call_id is None and tool not in UNASKED:
-            scene.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
         error = _is_error(kind, fields, metadata)
+        call_id = _answered_call(parent, tool, fields, scene)
         parts = [ToolResult(call_id=call_id, name=tool, output=_output(parts), is_error=error)]
     if rest:
         fields.keep("content", rest)
@@ -197,6 +185,27 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
         parts=parts,
         extra=extra,
     )
+
+
+def _said(key: str, raw: Any, role: Role, recipient: Any, setting: content.Setting) -> tuple[list[Part], Bag]:
+    """What a message says, and what else its content has: all of it where the app shows something else."""
+    kind = raw.get("content_type") if raw.__class__ is dict else None
+    if role == "assistant" and _is_call(recipient, kind):
+        value, rest = content.call_input(raw)
+        return [ToolCall(name=recipient, call_id=key, input=value, kind=TOOL_KINDS.get(recipient))], rest
+    parts, rest = content.parts(raw, setting)
+    shown = marks.shown(parts, setting.metadata) if role == "assistant" else None
+    if shown is None:
+        return parts, rest
+    return shown, raw if raw.__class__ is dict else {"parts": raw}
+
+
+def _answered_call(parent: str | None, tool: str | None, fields: Fields, scene: Scene) -> str | None:
+    """The call that a tool answers; some answer what nobody asked for."""
+    call_id = scene.call_above(parent)
+    if call_id is None and tool not in UNASKED:
+        scene.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
+    return call_id
 
 
 def take_moment(fields: Fields, name: str, known: str | None) -> str | None:
@@ -222,8 +231,10 @@ def _speaker(fields: Fields, kind: Any) -> tuple[Role, str | None]:
     if word != role and word is not None:
         author.keep("role", word)
     name = author.text("name") if role == "tool" else None
-    rest = author.rest()
-    if any(rest.values()):
+    rest = author.rest() if any(author.rest().values()) else {}
+    if name == THINKER:
+        role, rest = "assistant", {"role": "tool", "name": THINKER, **rest}
+    if rest:
         fields.keep("author", rest)
     return role or "assistant", name
 
