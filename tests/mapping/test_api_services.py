@@ -183,6 +183,18 @@ def test_tokens_of_a_compaction_are_counted() -> None:
     assert usage.cache_write is None
 
 
+def test_only_the_rounds_of_an_answer_are_counted_however_deep_others_nest() -> None:
+    within: dict[str, Any] = {"type": "compaction", "input_tokens": 1}
+    for _ in range(100_000):
+        within = {"type": "compaction", "input_tokens": 1, "iterations": [{}, within]}
+    usage = _blocks_anthropic.usage({"input_tokens": 1, "iterations": [{}, within]}, "k")
+    while within:  # one by one: all at once would be too deep
+        within = within.get("iterations", [{}]).pop()
+
+    assert usage is not None
+    assert usage.input == 2
+
+
 COUNTS = {
     "claude": {"input_tokens": 12},
     "claude, with edits": {"input_tokens": 12, "context_management": {"original_input_tokens": 20}},

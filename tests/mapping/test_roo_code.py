@@ -704,6 +704,10 @@ def test_what_cline_says_behind_results_is_none_of_them() -> None:
     assert markup.results_in(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
 
 
+def test_heads_that_never_end_take_no_longer() -> None:
+    assert markup.results_in("[read_file " * 200_000) == []  # twenty minutes, if each looked for its end
+
+
 MODELS = [{"ts": T + 1, "model_id": "gpt-5"}, {"ts": T + 4, "model_id": "grok-4", "mode": "act"}]
 TWICE = [
     say(0, "task", "Boil"),

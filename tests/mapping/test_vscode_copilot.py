@@ -687,14 +687,15 @@ def test_what_is_shown_belongs_to_the_call_that_it_tells_of(
     tmp_path: Path, tool: str, given: dict[str, Any], shown_of: dict[str, Any]
 ) -> None:
     name = MODELS_NAMES.get(tool, tool)
-    arguments = ['{"bad', '{"command": "x", "n": 1}', json.dumps(given), json.dumps(given)]
+    odd = ['{"bad', "[" * 100_000, '{"a": "\ud800"}', '{"command": "x", "n": 1}']
+    arguments = [*odd, json.dumps(given), json.dumps(given)]
     calls = [{"name": name, "id": f"c{number}", "arguments": text} for number, text in enumerate(arguments)]
     message = answer(
         tmp_path, shown(tool, **shown_of), result=rounds({"response": "", "toolCalls": calls, "id": "r"})
     )
 
     told = [call.call_id for call in tree.calls_in(message) if "toolId" in call.extra]
-    assert told == ["c2"]
+    assert told == ["c4"]
 
 
 def test_what_is_shown_of_no_call_is_of_the_first_of_its_tool(tmp_path: Path) -> None:

@@ -283,10 +283,15 @@ def usage(raw: Any, key: str | None) -> Usage | None:
     """Token counts, with the whole object in `extra`; `input_tokens` excludes what came from the cache."""
     if raw.__class__ is not dict:
         return None
+    found, rounds = _counts(raw, key), raw.get("iterations")
+    return _with_compactions(found, rounds) if rounds.__class__ is list and len(rounds) > 1 else found
+
+
+def _counts(raw: dict[str, Any], key: str | None) -> Usage:
     cached, came = raw.get("cache_creation"), raw.get("output_tokens_details")
     if cached.__class__ is not dict:
         cached = {}
-    found = Usage(
+    return Usage(
         key=key,
         input=counted(raw.get("input_tokens")),
         output=counted(raw.get("output_tokens")),
@@ -297,8 +302,6 @@ def usage(raw: Any, key: str | None) -> Usage | None:
         reasoning=counted(came.get("thinking_tokens")) if came.__class__ is dict else None,
         extra=raw,
     )
-    rounds = raw.get("iterations")
-    return _with_compactions(found, rounds) if rounds.__class__ is list and len(rounds) > 1 else found
 
 
 def _with_compactions(found: Usage, rounds: list[Any]) -> Usage:
@@ -307,7 +310,8 @@ def _with_compactions(found: Usage, rounds: list[Any]) -> Usage:
     What other models were asked on the way (`advisor_message`, `fallback_message`) is not the answer's.
     """
     for one in rounds:
-        if one.__class__ is dict and one.get("type") == "compaction" and (more := usage(one, None)):
+        if one.__class__ is dict and one.get("type") == "compaction":
+            more = _counts(one, None)
             counts = {name: _sum(getattr(found, name), getattr(more, name)) for name in _ADDED}
             found = replace(found, **counts)
     return found

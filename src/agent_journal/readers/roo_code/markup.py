@@ -22,7 +22,8 @@ _THOUGHTS, _END_OF_THOUGHTS = "<thinking>", "</thinking>"
 _PATIENCE = 100
 # `[read_file for 'a.py'] Result:`; in brackets is what the tool was called with, perhaps in several lines.
 _HEAD = re.compile(rf"\[({_NAMES})\b.*?\] Result:", re.DOTALL)
-_HEAD_IN_LINE = re.compile(rf"\[({_NAMES})\b[^\n]*?\] Result:")
+# The same in a line of its own: within one, somebody quotes it.
+_LINE_OF_HEAD = re.compile(rf"\n\[({_NAMES})\b[^\n]*?\] Result:")
 # How what Cline tells the model of its list of things to do begins, behind the results.
 _REMINDERS = ("\n\n\n# task_progress ", "\n\n\n# Todo List ", "\n\n\n# TODO LIST ")
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
@@ -229,13 +230,11 @@ def head_of_result(text: str) -> tuple[str, str, str] | None:
 
 def results_in(request: str) -> list[str]:
     """What tools gave, in a text that tells all that a request went with; not what a person answered."""
-    told, _ = without_environment(request)
+    told = f"\n{without_environment(request)[0]}"
     reminded = max(told.rfind(reminder) for reminder in _REMINDERS)
     end = len(told) if reminded < 0 else reminded
     outputs: list[str] = []
-    for head in reversed(list(_HEAD_IN_LINE.finditer(told, 0, end))):
-        if told[head.start() - 1 : head.start()] not in ("", "\n"):
-            continue  # somebody quotes it
+    for head in reversed(list(_LINE_OF_HEAD.finditer(told, 0, end))):
         if head[1] not in WORDS:
             outputs.append(told[head.end() : end].strip())
         end = head.start()

@@ -26,6 +26,8 @@ _INTERNAL = "_internal"
 _OBJECTS = {dict}
 # Shorter words of what a call was given may stand anywhere.
 _TELLING = 4
+# Calls in a row that are looked through for the one that is shown.
+_MOST_REFUSED = 50
 _WORDED = ("value", "command", "original")
 
 
@@ -144,7 +146,7 @@ class Pairing:
         if most <= 0:
             return 0
         said = _shown_words(shown)
-        calls = (self._calls[number] for number in islice(queue, most + 1))
+        calls = (self._calls[number] for number in islice(queue, min(most, _MOST_REFUSED) + 1))
         return next((count for count, call in enumerate(calls) if _fits(call, said)), 0)
 
     def _by_order(self, pending: dict[int, Fields]) -> None:
@@ -168,7 +170,7 @@ def _fits(call: Call, said: str) -> bool:
     arguments = call.fields.look("arguments")
     try:
         given = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return False
     values = given.values() if isinstance(given, dict) else ()
     words = (unquote(value, errors="replace") for value in values if isinstance(value, str))
