@@ -1,0 +1,349 @@
+"""Compares a history with what the model was asked and what it answered, fact by fact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent_journal import tree
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Media,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from agent_journal.times import epoch_ms
+from tests.real_tools.fake_model.exchange import Call, Exchange, Tokens
+from tests.real_tools.fake_model.script import SUBAGENT_PROMPTS, TITLE
+from tests.real_tools.history import History
+from tests.real_tools.tool import Fact, Scenario, Tool, Unrecorded
+
+_CLOCK_SLACK_S = 5.0
+_SHOWN_CHARS = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What really happened: prompts that were typed and exchanges that the server logged."""
+
+    scenario: Scenario
+    prompts: list[str]
+    exchanges: list[Exchange]
+    work: Path
+    began: float
+    ended: float
+
+
+def differences(tool: Tool, truth: Truth, history: History) -> dict[Fact, list[str]]:
+    """Every difference between the truth and the history, by fact."""
+    if not history.conversations:
+        return {"prompts": ["the journal has no conversation of this tool"]}
+    comparison = _Comparison(tool, truth, history)
+    return {
+        "prompts": comparison.prompts(),
+        "calls": comparison.calls(),
+        "results": comparison.results(),
+        "texts": comparison.texts(),
+        "thinking": comparison.thinking(),
+        "model": comparison.model(),
+        "tokens": comparison.tokens(),
+        "folder": comparison.folder(),
+        "title": comparison.title(),
+        "parent": comparison.parent(),
+        "order": comparison.order(),
+    }
+
+
+class _Comparison:
+    def __init__(self, tool: Tool, truth: Truth, history: History) -> None:
+        self.tool = tool
+        self.truth = truth
+        self.history = history
+        self.unrecorded = [
+            each for each in tool.unrecorded if each.scenarios is None or truth.scenario in each.scenarios
+        ]
+        self.shown = {each.id: _shown_messages(each) for each in history.conversations}
+
+    def prompts(self) -> list[str]:
+        found = []
+        for prompt in self.truth.prompts:
+            shown = [
+                message
+                for message in self._shown("user")
+                if prompt in tree.plain_text(message) and not message.sidechain
+            ]
+            found += self._count_problem(f"prompt {_short(prompt)}", shown, "prompts")
+            found += [
+                f"prompt {_short(prompt)} has other text around it: {_short(tree.plain_text(message))}"
+                for message in shown
+                if tree.plain_text(message).strip() != prompt and not self._gap("prompts")
+            ]
+        if self.truth.scenario == "image" and not self._has_picture() and not self._gap("prompts"):
+            found.append("the picture is missing")
+        typed = [*self.truth.prompts, *SUBAGENT_PROMPTS.values(), *self.tool.own_words]
+        found += [
+            f"shown as the user's words: {_short(tree.plain_text(message))}"
+            for message in self._shown("user")
+            if tree.plain_text(message).strip()
+            and not any(each in tree.plain_text(message) for each in typed)
+        ]
+        return found
+
+    def _has_picture(self) -> bool:
+        return any(isinstance(part, Media) for message in self._shown("user") for part in message.parts)
+
+    def calls(self) -> list[str]:
+        made = [call for exchange in self._exchanges("calls") for call in exchange.calls]
+        found = []
+        for call in made:
+            matching = [part for part in self._shown_parts(ToolCall) if _is_same_call(part, call)]
+            found += self._count_problem(f"call {call.name} {_short(call.arguments)}", matching, "calls")
+        known = sum(len(list(tree.calls_in(each))) for each in self._all_messages())
+        if self.truth.scenario != "forked" and known > len(made):
+            found.append(f"{known} calls in the history, {len(made)} made")
+        return found
+
+    def results(self) -> list[str]:
+        sent: dict[str, str] = {}
+        for exchange in self._exchanges("results"):
+            sent |= exchange.results
+        made = {call.call_id: call for exchange in self.truth.exchanges for call in exchange.calls}
+        found = []
+        for call_id, text in sent.items():
+            if call_id in made:
+                found += self._result_problem(made[call_id], text)
+        return found
+
+    def _result_problem(self, call: Call, text: str) -> list[str]:
+        ids = {part.call_id for part in self._shown_parts(ToolCall) if _is_same_call(part, call)}
+        results = [part for part in self._shown_parts(ToolResult) if part.call_id in ids]
+        name = f"result of {call.name} {_short(call.arguments)}"
+        if problem := self._count_problem(name, results, "results"):
+            return problem
+        recorded = _squeezed(_result_text(results[0]))
+        expected = _squeezed(text)
+        if recorded in expected or expected in recorded:
+            return [] if recorded or not expected else [f"{name} is empty, sent was {_short(text)}"]
+        return [f"{name} is {_short(_result_text(results[0]))}, sent was {_short(text)}"]
+
+    def texts(self) -> list[str]:
+        found = []
+        for exchange in self._exchanges("texts"):
+            if exchange.purpose in ("answer", "calls", "other") and not exchange.is_interrupted:
+                shown = [
+                    part
+                    for part in self._shown_parts(Text, "assistant")
+                    if exchange.text.strip() == part.text.strip()
+                ]
+                found += self._count_problem(f"text {_short(exchange.text)}", shown, "texts")
+            elif exchange.purpose == "summary" and not self._is_anywhere(exchange.text.split("\n")[1]):
+                found.append(f"the summary of the compaction is missing: {_short(exchange.text)}")
+        return found
+
+    def thinking(self) -> list[str]:
+        found = []
+        for exchange in self._exchanges("thinking"):
+            if (
+                exchange.thinking
+                and exchange.purpose in ("answer", "calls", "other")
+                and not exchange.is_interrupted
+            ):
+                shown = [
+                    part
+                    for part in self._shown_parts(Reasoning)
+                    if exchange.thinking in (part.text or "") or exchange.thinking in (part.summary or "")
+                ]
+                found += self._count_problem(f"thinking {_short(exchange.thinking)}", shown, "thinking")
+        return found
+
+    def model(self) -> list[str]:
+        found = []
+        for exchange in self._exchanges("model"):
+            for conversation, message in self._messages_with(exchange.text):
+                model = message.model or conversation.model
+                if model != exchange.model:
+                    found.append(f"model {model}, asked was {exchange.model}")
+        return found
+
+    def tokens(self) -> list[str]:
+        exchanges = self._exchanges("tokens")
+        expected = sum((each.tokens for each in exchanges if not each.is_interrupted), Tokens())
+        # The first event of a stream may state the input, before any output is counted.
+        begun = (replace(each.tokens, output=1) for each in exchanges if each.is_interrupted)
+        got = self.history.tokens
+        if got in (expected, sum(begun, expected)) or self._gap("tokens"):
+            return []
+        return [f"{got}, the server says {expected}"]
+
+    def folder(self) -> list[str]:
+        if self._gap("folder"):
+            return []
+        folders = {each.cwd for each in self.history.conversations}
+        return [] if folders == {str(self.truth.work)} else [f"{folders} instead of {self.truth.work}"]
+
+    def title(self) -> list[str]:
+        beginnings = [*self.truth.prompts, *SUBAGENT_PROMPTS.values(), TITLE, "Do a little thing"]
+        return [
+            f"title {_short(row.get('title'))}"
+            for row in self.history.listed
+            if not any(_is_beginning(row.get("title"), text) for text in beginnings)
+            and not self._gap("title")
+        ]
+
+    def parent(self) -> list[str]:
+        if self._gap("parent"):
+            return []
+        if self.truth.scenario == "subagent":
+            return self._subagent_problems()
+        links = [each.link for each in self.history.conversations if each.link]
+        ids = {each.id for each in self.history.conversations}
+        if self.truth.scenario == "forked":
+            forks = [link for link in links if link.relation == "fork"]
+            if len(forks) == 1 and forks[0].conversation_id in ids:
+                return []
+            return [f"links {links}, expected was one fork among {sorted(ids)}"]
+        found = [f"unexpected link {link}" for link in links]
+        return found + ([] if len(ids) == 1 else [f"{len(ids)} conversations instead of 1"])
+
+    def _subagent_problems(self) -> list[str]:
+        delegating = {
+            part.call_id
+            for exchange in self.truth.exchanges
+            for call in exchange.calls
+            if _is_delegation(call)
+            for part in self._shown_parts(ToolCall)
+            if _is_same_call(part, call)
+        }
+        if any(message.sidechain for message in self._all_messages()):
+            return []
+        links = [each.link for each in self.history.conversations if each.link]
+        if len(links) != 1 or links[0].relation != "subagent":
+            return [f"links {links}, expected was one subagent"]
+        found = [] if links[0].call_id in delegating else [f"call_id {links[0].call_id}, not in {delegating}"]
+        parents = {each.id for each in self.history.conversations if not each.link}
+        return (
+            found if links[0].conversation_id in parents else [*found, f"parent {links[0].conversation_id}"]
+        )
+
+    def order(self) -> list[str]:
+        if self._gap("order"):
+            return []
+        found = []
+        for conversation_id, messages in self.shown.items():
+            times = [at / 1000 for message in messages if (at := epoch_ms(message.at)) is not None]
+            if times != sorted(times):
+                found.append(f"{conversation_id}: times go back")
+            if not times:
+                found.append(f"{conversation_id}: no times")
+            elif (
+                times[0] < self.truth.began - _CLOCK_SLACK_S or times[-1] > self.truth.ended + _CLOCK_SLACK_S
+            ):
+                found.append(f"{conversation_id}: times outside of the run")
+        return found
+
+    def _gap(self, fact: Fact) -> Unrecorded | None:
+        """Why the tool writes nothing of this fact, for whatever purpose."""
+        return next(
+            (each for each in self.unrecorded if each.fact == fact and "answer" in each.purposes), None
+        )
+
+    def _exchanges(self, fact: Fact) -> list[Exchange]:
+        """The exchanges of which the tool writes this fact."""
+        hidden = {purpose for each in self.unrecorded if each.fact == fact for purpose in each.purposes}
+        return [exchange for exchange in self.truth.exchanges if exchange.purpose not in hidden]
+
+    def _shown(self, role: str | None = None) -> Iterator[Message]:
+        """Messages that a person sees; those that a fork copied count once."""
+        seen = set()
+        for messages in self.shown.values():
+            for message in messages:
+                key = (message.id, message.made_id)
+                if (role is None or message.role == role) and key not in seen:
+                    seen.add(key)
+                    yield message
+
+    def _shown_parts(self, kind: type[Any], role: str | None = None) -> list[Any]:
+        return [part for message in self._shown(role) for part in message.parts if isinstance(part, kind)]
+
+    def _all_messages(self) -> Iterator[Message]:
+        for conversation in self.history.conversations:
+            yield from tree.messages(conversation)
+
+    def _messages_with(self, text: str) -> Iterator[tuple[Conversation, Message]]:
+        for conversation in self.history.conversations:
+            for message in tree.messages(conversation):
+                if message.role == "assistant" and text in tree.plain_text(message):
+                    yield conversation, message
+
+    def _is_anywhere(self, text: str) -> bool:
+        return any(text in repr(conversation) for conversation in self.history.conversations)
+
+    def _count_problem(self, name: str, found: list[Any], fact: Fact) -> list[str]:
+        if len(found) == 1 or self._gap(fact):
+            return []
+        return [f"{name} is there {len(found)} times"]
+
+
+def _shown_messages(conversation: Conversation) -> list[Message]:
+    """The messages of the branch that a person sees, without those that are hidden."""
+    timeline: Iterable[Message | Event] = conversation.timeline
+    if conversation.shape == "tree" and conversation.head_id:
+        timeline = tree.path_to(conversation.timeline, conversation.head_id)
+    return [
+        entry
+        for entry in timeline
+        if isinstance(entry, Message) and not entry.hidden and entry.role != "system"
+    ]
+
+
+def _is_same_call(part: ToolCall, call: Call) -> bool:
+    """By id; tools that give calls ids of their own keep at least the name and the arguments."""
+    if part.call_id == call.call_id:
+        return part.name == call.name and _is_same_value(tree.arguments(part), call.arguments)
+    is_foreign = not (part.call_id or "").startswith(call.call_id[:8])
+    return is_foreign and part.name == call.name and _is_same_value(tree.arguments(part), call.arguments)
+
+
+def _is_same_value(recorded: Any, given: Any) -> bool:
+    return _squeezed(_plain(recorded)) == _squeezed(_plain(given))
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _is_delegation(call: Call) -> bool:
+    return any(prompt in _plain_values(call.arguments) for prompt in SUBAGENT_PROMPTS.values())
+
+
+def _plain_values(arguments: Any) -> list[str]:
+    values = arguments.values() if isinstance(arguments, dict) else [arguments]
+    nested = (each if isinstance(each, list) else [each] for each in values)
+    return [str(each) for group in nested for each in group]
+
+
+def _result_text(result: ToolResult) -> str:
+    if isinstance(result.output, str):
+        return result.output
+    return "\n".join(part.text for part in result.output if isinstance(part, Text))
+
+
+def _is_beginning(title: str | None, text: str) -> bool:
+    title = (title or "").rstrip("….")
+    return bool(title) and (_squeezed(text).startswith(_squeezed(title)) or title.startswith(text))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _short(value: Any) -> str:
+    text = repr(value if isinstance(value, str) else _plain(value))
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

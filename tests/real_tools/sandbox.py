@@ -1,0 +1,122 @@
+"""A home folder, a work folder and an empty environment for one run of a tool."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.real_tools.fake_model.server import FakeModel
+
+_TIMEOUT_S = 120.0
+_GRACE_S = 15.0
+_POLL_S = 0.1
+
+
+class ToolFailed(Exception):
+    """The tool did not do what was asked of it."""
+
+
+class Sandbox:
+    """Where a tool runs: nothing but its own home, a project folder and the fake model.
+
+    `env` is the whole environment. `prompts` are the prompts that were typed, in order, and `outputs` is what
+    the tool printed for each command.
+    """
+
+    def __init__(self, folder: Path, installed: Path, model: FakeModel) -> None:
+        self.home = folder / "home"
+        self.work = folder / "work"
+        self.model = model
+        self.prompts: list[str] = []
+        self.outputs: list[str] = []
+        self.is_to_be_interrupted = False
+        self.home.mkdir(parents=True)
+        self.work.mkdir()
+        (self.work / "README.md").write_text("# Marsupials\n\nA list of them.\n")
+        for arguments in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "Begin")):
+            subprocess.run(("git", *arguments), cwd=self.work, check=True, env=_GIT_ENV)  # noqa: S607
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": os.pathsep.join(
+                [str(installed / "node_modules/.bin"), str(installed / "bin"), os.defpath]
+            ),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file below the home folder."""
+        target = self.home / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        return target
+
+    def run(
+        self, *command: str, prompt: str | None = None, env: Mapping[str, str] | None = None, stdin: str = ""
+    ) -> str:
+        """Run a command in the work folder until it ends; `prompt` is what it types for the person."""
+        if prompt is not None:
+            self.prompts.append(prompt)
+        output = self._finished(command, self.env | dict(env or {}), stdin)
+        self.outputs.append(f"$ {' '.join(command)}\n{output}")
+        return output
+
+    def _finished(self, command: Sequence[str], env: Mapping[str, str], stdin: str) -> str:
+        process = subprocess.Popen(
+            command,
+            cwd=self.work,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            text=True,
+            errors="replace",
+        )
+        try:
+            if self.is_to_be_interrupted:
+                self._interrupt(process)
+            output, _ = process.communicate(stdin, timeout=_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            raise ToolFailed(f"{command[0]} did not end in {_TIMEOUT_S:.0f} s:\n{output[-2000:]}") from None
+        if process.returncode and not self.is_to_be_interrupted:
+            raise ToolFailed(f"{command[0]} exited with {process.returncode}:\n{output[-2000:]}")
+        self.is_to_be_interrupted = False
+        return output
+
+    def _interrupt(self, process: subprocess.Popen[str]) -> None:
+        """Press Ctrl-C as soon as the model is in the middle of its answer."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        if process.stdin:
+            process.stdin.close()
+            process.stdin = None
+        while not self.model.hanging.wait(_POLL_S):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise ToolFailed("the model was never in the middle of an answer")
+        time.sleep(1)
+        for sent in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
+            if process.poll() is None:
+                os.killpg(process.pid, sent)
+                _wait(process, _GRACE_S / 3)
+
+
+def _wait(process: subprocess.Popen[str], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+
+
+_GIT_ENV = {
+    "PATH": os.defpath,
+    "GIT_AUTHOR_NAME": "Ana",
+    "GIT_AUTHOR_EMAIL": "ana@example.org",
+    "GIT_COMMITTER_NAME": "Ana",
+    "GIT_COMMITTER_EMAIL": "ana@example.org",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
