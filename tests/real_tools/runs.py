@@ -64,7 +64,9 @@ def run(tool: Tool, scenario: Scenario, installed: Path, folder: Path) -> Outcom
 
 def _write_log(folder: Path, sandbox: Sandbox) -> None:
     """Keep what the model was asked and what the tool printed, to look at afterward."""
-    lines = [json.dumps(asdict(exchange), ensure_ascii=False) for exchange in sandbox.model.exchanges]
-    (folder / "exchanges.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    refused = "".join(f"refused: {each}\n" for each in sandbox.model.refused)
+    model = sandbox.model
+    for name, values in (("exchanges", map(asdict, model.exchanges)), ("requests", model.requests)):
+        lines = (f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)
+        (folder / f"{name}.jsonl").write_text("".join(lines))
+    refused = "".join(f"refused: {each}\n" for each in model.refused)
     (folder / "output.txt").write_text("\n".join([*sandbox.outputs, refused]))

@@ -22,6 +22,7 @@ SUMMARY = "Compacted WALLABY"
 TITLE = "Fake title"
 
 _DIRECTIVE = re.compile(r"<<(shell|read|write|edit|task|call|par|hang|end):?\s*(.*?)>>", re.DOTALL)
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _TOOL_NAMES = {
     "shell": (
         r"^bash$|^shell$|^shell_command$|^exec_command$|^run_shell_command$|^run_in_terminal$",
@@ -84,11 +85,12 @@ def _asks_for_title(asked: Asked) -> bool:
 
 
 def _asks_for_summary(turns: list[Turn]) -> bool:
+    """Whether the last message asks for one; it may stand beside tool results and reminders."""
     last = turns[-1] if turns else None
-    if last is None or last.role != "user" or last.results or _is_script(last):
+    if last is None or last.role != "user" or _is_script(last):
         return False
-    is_reminder = last.text.lstrip().startswith("<system-reminder")
-    return not is_reminder and bool(re.search(r"summar|compact|condens|handoff", last.text, re.IGNORECASE))
+    text = _REMINDER.sub("", last.text)
+    return bool(re.search(r"summar|compact|condens|handoff", text, re.IGNORECASE))
 
 
 def _next_step(asked: Asked, position: int, number: int) -> Reply:

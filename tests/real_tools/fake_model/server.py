@@ -28,6 +28,7 @@ class FakeModel:
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
+        self.requests: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.hanging = threading.Event()
         self.stopped = threading.Event()
@@ -113,6 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = api.parse(body)
         reply = reply_to(asked, number)
         response = api.answer(body, reply, number)
+        self.model.requests.append({"number": number, "path": self.path, "body": body, "response": response})
         self.model.exchanges.append(
             Exchange(
                 number=number,
