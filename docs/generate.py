@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 HERE = Path(__file__).parent
+_VERIFIED = HERE.parent / "tests" / "real_tools" / "verified.json"
 _PART = re.compile(r"(<!-- generated: (?P<name>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # The order in which a person meets them.
 _STRUCTS = (
@@ -58,6 +59,24 @@ def writers() -> str:
 def readers_in_full() -> str:
     """Everything the readers say of themselves."""
     return "\n".join(_section(row, _reader_lines(row)) for row in _formats("reader"))
+
+
+def verified_tools() -> str:
+    """The tools whose histories were compared with the log of a model."""
+    tools = json.loads(_VERIFIED.read_text(encoding="utf-8"))
+    return _table(
+        ("tool", "verified with", "scenarios", "not available", "not recorded by the tool"),
+        (
+            (
+                title,
+                f"{about['version']} on {about['day']}",
+                _list(about["scenarios"]),
+                "; ".join(f"{scenario}: {reason}" for scenario, reason in about["absent"].items()) or "–",
+                "; ".join(about["unrecorded"]) or "–",
+            )
+            for title, about in tools.items()
+        ),
+    )
 
 
 def writers_in_full() -> str:
@@ -122,6 +141,7 @@ PARTS: dict[str, Callable[[], str]] = {
         readers,
         writers,
         readers_in_full,
+        verified_tools,
         writers_in_full,
         notes,
         fields,

@@ -26,6 +26,7 @@ from tests.real_tools.tools import TOOLS
 
 _SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
 _INSIDE = "AJ_REAL_TOOLS_OFFLINE"
+_VERIFIED = Path(__file__).parent / "verified.json"
 
 
 def main() -> int:
@@ -41,7 +42,11 @@ def main() -> int:
     parser.add_argument("--installed", type=Path, default=_cache(), help="where tools are installed")
     parser.add_argument("--no-install", action="store_true", help="use what is installed already")
     parser.add_argument("--keep", type=Path, help="keep home folders, journals and logs here")
-    parser.add_argument("--markdown", type=Path, help="write the table for docs/formats.md here")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"note what was verified in {_VERIFIED.name}, for docs/formats.md",
+    )
     options = parser.parse_args()
     unknown = [name for name in options.tools if name not in TOOLS]
     if unknown:
@@ -53,10 +58,8 @@ def main() -> int:
     present = [tool for tool in chosen if _version(tool, options.installed)]
     keep = options.keep or Path(tempfile.mkdtemp(prefix="real-tools-"))
     outcomes = _run_all(present, options.scenario or _SCENARIOS, options.installed, keep)
-    if options.markdown:
-        versions = {tool.name: _version(tool, options.installed) for tool in present}
-        day = dt.datetime.now(tz=dt.UTC).date().isoformat()
-        options.markdown.write_text(report.markdown(versions, outcomes, day) + "\n")
+    if options.record and not options.scenario:
+        _record({tool.name: _version(tool, options.installed) for tool in present}, outcomes)
     if not options.keep:
         shutil.rmtree(keep, ignore_errors=True)
     return int(not all(outcome.is_good for outcome in outcomes))
@@ -123,6 +126,13 @@ def _run_all(
     differing = sum(not outcome.is_good for outcome in outcomes)
     _print(f"\n{len(outcomes) - differing} of {len(outcomes)} scenarios without a difference")
     return outcomes
+
+
+def _record(versions: dict[str, str], outcomes: list[Outcome]) -> None:
+    day = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    known = json.loads(_VERIFIED.read_text()) if _VERIFIED.exists() else {}
+    known |= report.verified(versions, outcomes, day)
+    _VERIFIED.write_text(json.dumps(dict(sorted(known.items())), indent=1, ensure_ascii=False) + "\n")
 
 
 def _print(text: str) -> None:

@@ -237,7 +237,10 @@ class _Comparison:
             return []
         found = []
         for conversation_id, messages in self.shown.items():
-            times = [at / 1000 for message in messages if (at := epoch_ms(message.at)) is not None]
+            dated = (
+                message for message in messages if message.role == "assistant" or self._is_prompt(message)
+            )
+            times = [at / 1000 for message in dated if (at := epoch_ms(message.at)) is not None]
             if times != sorted(times):
                 found.append(f"{conversation_id}: times go back")
             if not times:
@@ -247,6 +250,9 @@ class _Comparison:
             ):
                 found.append(f"{conversation_id}: times outside of the run")
         return found
+
+    def _is_prompt(self, message: Message) -> bool:
+        return any(prompt in tree.plain_text(message) for prompt in self.truth.prompts)
 
     def _gap(self, fact: Fact) -> Unrecorded | None:
         """Why the tool writes nothing of this fact, for whatever purpose."""
@@ -261,13 +267,10 @@ class _Comparison:
 
     def _shown(self, role: str | None = None) -> Iterator[Message]:
         """Messages that a person sees; those that a fork copied count once."""
-        seen = set()
+        seen: set[str] = set()
         for messages in self.shown.values():
-            for message in messages:
-                key = (message.id, message.made_id)
-                if (role is None or message.role == role) and key not in seen:
-                    seen.add(key)
-                    yield message
+            yield from (each for each in messages if role in (None, each.role) and each.id not in seen)
+            seen.update(message.id for message in messages)
 
     def _shown_parts(self, kind: type[Any], role: str | None = None) -> list[Any]:
         return [part for message in self._shown(role) for part in message.parts if isinstance(part, kind)]

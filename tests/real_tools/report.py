@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import get_args
+from typing import Any, get_args
 
 from tests.real_tools.runs import Outcome
 from tests.real_tools.tool import Fact
@@ -49,12 +49,17 @@ def details(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield f"{tool.name}: {gap.fact} (ok): {gap.reason}"
 
 
-def markdown(versions: dict[str, str], outcomes: list[Outcome], day: str) -> str:
-    """The table for the documentation: which version of each tool was verified, when and in what."""
-    lines = ["| tool | verified with | on | scenarios | the tool does not record |", "|---|---|---|---|---|"]
+def verified(versions: dict[str, str], outcomes: list[Outcome], day: str) -> dict[str, dict[str, Any]]:
+    """What the documentation says about each tool that has no difference in any scenario."""
+    found = {}
     for name, version in versions.items():
         mine = [outcome for outcome in outcomes if outcome.tool.name == name]
-        played = [outcome.scenario for outcome in mine if not outcome.absent and outcome.is_good]
-        gaps = "; ".join(dict.fromkeys(each.reason for each in mine[0].tool.unrecorded))
-        lines.append(f"| {mine[0].tool.title} | {version} | {day} | {', '.join(played)} | {gaps or '–'} |")
-    return "\n".join(lines)
+        if mine and all(outcome.is_good for outcome in mine):
+            found[mine[0].tool.title] = {
+                "version": version,
+                "day": day,
+                "scenarios": [outcome.scenario for outcome in mine if not outcome.absent],
+                "absent": {outcome.scenario: outcome.absent for outcome in mine if outcome.absent},
+                "unrecorded": list(dict.fromkeys(each.reason for each in mine[0].tool.unrecorded)),
+            }
+    return found
