@@ -76,6 +76,27 @@ def write_run(
     Without an output they go to `standard`, which is standard output unless another stream is given.
     """
     counted = _Counted(items)
+    _write_all(counted, writer, output, run, standard)
+    return counted.count
+
+
+def write_while_read(
+    items: Iterable[Item], writer: Writer, output: str | None, run: Run, standard: Any = None
+) -> int:
+    """Write all items of a run, and only read the rest once nobody reads the output; how many there were.
+
+    So every damage in the input is noted, however early the reader of the output goes away.
+    """
+    counted = _Counted(items)
+    try:
+        _write_all(counted, writer, output, run, standard)
+    except BrokenPipeError:
+        for _ in counted:
+            pass
+    return counted.count
+
+
+def _write_all(counted: _Counted, writer: Writer, output: str | None, run: Run, standard: Any) -> None:
     is_folder = output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))  # noqa: PTH112
     if (several := _writes_several(writer, output, is_folder=is_folder)) is not None:
         with files.bundle(output, is_folder=is_folder) as bundle:
@@ -100,7 +121,6 @@ def write_run(
         out = standard or sys.stdout.buffer
         with _not_read(out):
             writer.write(counted, out, run)
-    return counted.count
 
 
 @contextmanager

@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
-from agent_journal.terminal import say, settle
+from agent_journal.terminal import outlast_reader, say, settle
 
 if TYPE_CHECKING:
     from types import FrameType
 
 FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 _SOON = 0.02
+# Verbs that only show something: they end when nobody reads on. All others change something or give a
+# verdict, so they run to their end. `convert`, `cook` and `export` see to it themselves.
+_ENDING_WITH_READER = frozenset(
+    {"config", "convert", "cook", "export", "formats", "list", "overview", "search", "show", "usage", "watch"}
+)
 
 
 def run(verb: str, arguments: list[str]) -> int:
     """The exit code of a verb."""
     signal.signal(signal.SIGTERM, _terminated)
     sys.unraisablehook = _come_again
+    if verb not in _ENDING_WITH_READER:
+        outlast_reader()
     return settle(_outcome(verb, arguments))
 
 

@@ -14,9 +14,9 @@ from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
-from agent_journal.output import write_items
+from agent_journal.output import new_run, write_while_read
 from agent_journal.pipeline import read_all
-from agent_journal.terminal import data_out, is_seen, say
+from agent_journal.terminal import data_out, is_seen, outlast_reader, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,6 +120,8 @@ def convert(
     # Decoded JSON has no cycles: looking for them every 700 objects costs a quarter of the time, and
     # every 100,000 still a twentieth.
     gc.disable()
+    if fail_on_notes:
+        outlast_reader()  # what writing notes is a part of the verdict
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000)
     items = _changed(read_all([*inputs], notes, from_format), without, branch)
@@ -127,7 +129,7 @@ def convert(
         items = (transforms.redacted(item, notes, personal=redact_personal) for item in items)
     if output is None and writers.get(target).INFO.layout == "bundle" and is_seen():
         raise CannotWrite("standard output", f"{target} is no text for a terminal; name a file with -o")
-    count = write_items(items, target, output, notes, data_out())
+    count = write_while_read(items, writers.get(target), output, new_run(notes), data_out())
     printer.finish(notes)
     if not count:
         say("aj: nothing to convert: the input holds no conversation that could be read")

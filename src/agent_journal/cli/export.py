@@ -221,7 +221,8 @@ class _Export:
             first = next(items, None)  # a document without any is no answer
             written = 0
             if first is not None:
-                written = output.write_run(chain([first], items), self._writer, self._path, run, data_out())
+                every = chain([first], items)
+                written = output.write_while_read(every, self._writer, self._path, run, data_out())
         prices.keep()
         self._printer.finish(self.notes)
         return written

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from io import RawIOBase
+from io import BufferedWriter, RawIOBase, TextIOWrapper
 
 from agent_journal.visible import one_line, safe
 
@@ -244,6 +244,25 @@ def prepare() -> None:
         )
 
 
+def outlast_reader() -> None:
+    """Let what follows run to its end, and end with its own code, also when nobody reads standard output."""
+    try:
+        number = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # it is in memory
+        return
+    if is_terminal(sys.stdout):
+        return
+    from agent_journal.terminal.unread import OutlastingFile  # noqa: PLC0415 (few verbs need it)
+
+    sys.stdout.flush()
+    sys.stdout = TextIOWrapper(
+        BufferedWriter(OutlastingFile(number, "wb", closefd=False)),
+        encoding=sys.stdout.encoding,
+        errors=sys.stdout.errors,
+        line_buffering=bool(sys.stdout.line_buffering),
+    )
+
+
 def _open_closed() -> None:
     """Give standard streams that were closed before the start something to fail at.
 
@@ -256,7 +275,8 @@ def _open_closed() -> None:
             if (opened := os.open(os.devnull, mode)) != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            stream = open(number, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            mode_of_text = "r" if name == "stdin" else "w"
+            stream = open(number, mode_of_text, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
 
 
