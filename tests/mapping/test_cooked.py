@@ -404,6 +404,17 @@ def test_errors_and_missing_responses(request_body: Raw) -> None:
     assert [message("assistant", "Error: boom")] == answered(partly, request_body, error="boom")
 
 
+@pytest.mark.parametrize("request_body", [{}, LIST_SYSTEM])
+def test_the_body_of_an_error_is_json(request_body: Raw) -> None:
+    error = {"message": "it's too much", "code": None, "type": "overloaded", "retry": True, "in": ["é", 1.5]}
+    expected = (
+        'Error: {"message":"it\'s too much","code":null,"type":"overloaded","retry":true,"in":["é",1.5]}'
+    )
+
+    assert [message("assistant", expected)] == answered({"error": error}, request_body)
+    assert [message("assistant", expected)] == answered(None, request_body, error=error)
+
+
 def sse(*events: Raw) -> Raw:
     return {
         "stream": True,

@@ -74,8 +74,8 @@ def _says_something(cooked: Cooked) -> bool:
 
 
 def failed(error: Any) -> Cooked:
-    """The answer of a request that failed."""
-    return Cooked("assistant", f"Error: {_as_python_prints(error)}")
+    """The answer of a request that failed: its text, or the body of the error as compact JSON."""
+    return Cooked("assistant", f"Error: {error if isinstance(error, str) else encode(error).decode()}")
 
 
 EMPTY_ANSWER = Cooked("assistant")
