@@ -406,11 +406,120 @@ def test_what_tools_gave_at_once_is_told_once(tmp_path: Path) -> None:
         assert [message.id for message in tree.messages(read)] == ["g-1", "u-2"]
 
 
-@pytest.mark.parametrize("gave", [None, [{**RESULT[0], "thoughtSignature": "s"}]], ids=["nothing", "else"])
-def test_what_a_tool_gave_and_no_call_has_is_said(tmp_path: Path, gave: Any) -> None:
-    read = session(tmp_path, answer(content="", toolCalls=[call(result=gave)]), user(content=RESULT))
+def test_what_a_tool_gave_and_no_call_has_is_said(tmp_path: Path) -> None:
+    read = session(tmp_path, answer(content="", toolCalls=[call(result=None)]), user(content=RESULT))
 
     assert [message.id for message in tree.messages(read)] == ["g-1", "u-1"]
+
+
+def test_a_result_that_differs_from_its_calls_is_an_event_with_its_content(tmp_path: Path) -> None:
+    masked = [{"functionResponse": {"id": "call-1", "name": "read_file", "response": {"output": "8…"}}}]
+    read = session(tmp_path, answer(content="", toolCalls=[call(result=RESULT)]), user(content=masked))
+
+    assert [message.id for message in tree.messages(read)] == ["g-1"]
+    event = read.timeline[1]
+    assert isinstance(event, Event)
+    assert event.data == {"type": "user", "content": masked}
+
+
+def test_a_result_beside_text_is_not_doubled(tmp_path: Path) -> None:
+    content = [*RESULT, {"text": "Go on."}]
+    read = session(tmp_path, answer(content="", toolCalls=[call(result=RESULT)]), user(content=content))
+
+    _, message = tree.messages(read)
+    assert [type(part) for part in message.parts] == [Text]
+    assert message.native == content
+
+
+TOKENS = {"input": 30, "output": 5, "cached": 20, "thoughts": 2, "tool": 0, "total": 37}
+LATER = "2026-04-30T08:00:00.000Z"
+
+
+def resumed(*history: dict[str, Any]) -> dict[str, Any]:
+    return {"$set": {"messages": [{**record, "timestamp": LATER} for record in history]}}
+
+
+def answered() -> dict[str, Any]:
+    thoughts = [{"subject": "Tea", "description": "Which?", "timestamp": AT}]
+    calls = [call(result=RESULT, status="success")]
+    return answer(thoughts=thoughts, tokens=TOKENS, model="gemini-3-pro", toolCalls=calls)
+
+
+def rebuilt(text: str = "Hi.") -> dict[str, Any]:
+    asked = {"id": "call-1", "name": "read_file", "args": {"file_path": "a.md"}}
+    return answer(
+        content=[{"text": "**Tea** Which?", "thought": True}, {"text": text}, {"functionCall": asked}]
+    )
+
+
+def test_a_message_that_a_resume_lists_again_stays_as_it_was(tmp_path: Path) -> None:
+    before = session(tmp_path, user(), answered())
+    again = user("g-1_response", content=RESULT)
+    read = session(tmp_path, user(), answered(), resumed(user(content="Hello."), rebuilt(), again))
+
+    assert [*tree.messages(read)] == [*tree.messages(before)]
+    usage = [*tree.messages(read)][1].usage
+    assert usage is not None
+    assert (usage.input, usage.output, usage.cache_read) == (10, 7, 20)
+    event = read.timeline[-1]
+    assert isinstance(event, Event)
+    assert (event.id, event.data) == ("g-1_response", {"type": "user", "content": ["call-1"]})
+
+
+def test_a_message_that_a_resume_left_out_first_stays_as_it_was(tmp_path: Path) -> None:
+    read = session(
+        tmp_path, user(), answered(), HEAD, resumed(user()), resumed(user(), rebuilt()), user("u-2")
+    )
+
+    assert [(message.id, message.at) for message in tree.messages(read)] == [
+        ("u-1", AT),
+        ("g-1", AT),
+        ("u-2", AT),
+    ]
+    assert [*tree.messages(read)][1].model == "gemini-3-pro"
+
+
+def test_a_listed_message_that_changed_has_its_new_text_and_keeps_what_it_cost(tmp_path: Path) -> None:
+    _, message = tree.messages(session(tmp_path, user(), answered(), resumed(user(), rebuilt("Hello."))))
+
+    assert tree.plain_text(message) == "Hello."
+    assert [type(part) for part in message.parts] == [Reasoning, Text, ToolCall, ToolResult]
+    assert message.usage is not None
+    assert message.extra["$replaced"] == [{"content": "Hi."}]
+
+
+def test_a_call_that_a_listed_message_has_no_longer_is_replaced(tmp_path: Path) -> None:
+    (message,) = tree.messages(session(tmp_path, answered(), resumed(answer(content=[{"text": "Bye."}]))))
+
+    assert [type(part) for part in message.parts] == [Reasoning, Text]
+    assert message.extra["$replaced"][0]["toolCalls"] == [call(result=RESULT, status="success")]
+
+
+def test_a_message_taken_back_before_a_resume_stays_taken_back(tmp_path: Path) -> None:
+    read = session(
+        tmp_path,
+        user(),
+        answered(),
+        user("u-2"),
+        {"$rewindTo": "u-2"},
+        resumed(user(), rebuilt()),
+        user("u-3"),
+    )
+
+    path = [
+        message.id
+        for message in tree.path_to(read.timeline, read.head_id or "")
+        if isinstance(message, Message)
+    ]
+    assert path == ["u-1", "g-1", "u-3"]
+
+
+def test_an_odd_time_of_a_listed_message_stays_with_the_event(tmp_path: Path) -> None:
+    read = session(tmp_path, user(), resumed(user()))
+
+    event = read.timeline[-1]
+    assert isinstance(event, Event)
+    assert event.data == {"$set": {"messages": [{"id": "u-1", "timestamp": LATER}]}}
 
 
 def test_a_session_that_ends_with_what_a_tool_gave_ends_with_its_call(tmp_path: Path) -> None:

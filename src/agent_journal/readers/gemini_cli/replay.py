@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent_journal import ids, times
-from agent_journal.fields import Fields, objects
+from agent_journal.fields import Fields
 from agent_journal.model import Event, Message
 from agent_journal.notes import Kind
+from agent_journal.readers.gemini_cli import relist, repeats
 from agent_journal.readers.gemini_cli.message import Place, message
+from agent_journal.readers.gemini_cli.relist import is_equal as _is_equal
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-_CHANGE, _BACK, _MESSAGES, _GIVEN = "$set", "$rewindTo", "messages", "functionResponse"
+_CHANGE, _BACK, _MESSAGES = "$set", "$rewindTo", "messages"
 # What every message changes; the last one counts.
 _PASSING = {"lastUpdated"}
+# The id of a message in which a resume repeats what the calls of another gave ends with this (0.61).
+_REBUILT = "_response"
 # Where earlier values are kept; in the form of the source's own words, of which it is none.
 _REPLACED = "$replaced"
 
@@ -91,16 +97,29 @@ class Replay:
         """Take the first line of a log, or what a document has beside its messages."""
         if record.get(_MESSAGES).__class__ is list:
             for index, raw in enumerate(record.pop(_MESSAGES)):
-                self._say_any(raw, f"messages[{index}]")
+                if raw.__class__ is dict:
+                    self.say(raw, f"messages[{index}]")
+                else:
+                    self._unknown({"value": raw}, f"messages[{index}]")
         if self.head:
             self._happened("metadata", dict(record), where)
         self.head = record | self.head
 
-    def _say_any(self, raw: Any, where: int | str) -> None:
-        if raw.__class__ is dict:
-            self.say(raw, where)
-        else:
+    def _relist(self, raw: Any, where: int | str) -> None:
+        """Take a message of a history that is written as a whole."""
+        if raw.__class__ is not dict:
             self._unknown({"value": raw}, where)
+            return
+        known = self._known(_id(raw))
+        self.say(raw if known is None else relist.fuller(known, raw), where)
+
+    def _known(self, identity: str | None) -> dict[str, Any] | None:
+        """The record of a message that counts, or did until a replaced history left it out."""
+        if identity is None:
+            return None
+        place = self._current.get(identity, self._left_out.get(identity))
+        entry = None if place is None else self._entries[place]
+        return entry.record if isinstance(entry, _Said) else None
 
     def say(self, record: dict[str, Any], where: int | str) -> None:
         """Take a message; one that is written again takes the place of what it was."""
@@ -124,6 +143,7 @@ class Replay:
     def _replace(self, place: int, record: dict[str, Any], where: int | str) -> None:
         entry = self._entries[place]
         if isinstance(entry, _Said):
+            record = relist.with_usage(entry.record, record)
             gone = only_before(entry.record, record)
             if gone:
                 entry.earlier.append(gone)
@@ -151,14 +171,24 @@ class Replay:
         values = dict(record[_CHANGE])
         history = values.pop(_MESSAGES, None)
         if history.__class__ is list:
-            self._happened(_CHANGE, {**record, _CHANGE: {**values, _MESSAGES: [*map(_id, history)]}}, where)
+            listed = [self._listed(raw, values.get("lastUpdated")) for raw in history]
+            self._happened(_CHANGE, {**record, _CHANGE: {**values, _MESSAGES: listed}}, where)
             new = len(self._entries)
             for index, raw in enumerate(history):
-                self._say_any(raw, f"line {where} messages[{index}]")
+                self._relist(raw, f"line {where} messages[{index}]")
             self._keep_current(history, new)
         elif len(record) > 1 or not values.keys() <= _PASSING:
             self._happened(_CHANGE, record, where)
         self._know(values)
+
+    def _listed(self, raw: Any, listed_at: Any) -> Any:
+        """What the event of a replaced history says of a message: its id, and a time found nowhere else."""
+        identity = _id(raw)
+        known = self._known(identity)
+        at = None if known is None else raw.get("timestamp")
+        if known is None or at in (None, known.get("timestamp"), listed_at):
+            return identity
+        return {"id": identity, "timestamp": at}
 
     def _keep_current(self, history: list[Any], new: int) -> None:
         """Let only the messages of a history count, in its order; those from place `new` on came with it."""
@@ -194,17 +224,11 @@ class Replay:
 
     def _given(self) -> dict[str, list[Any]]:
         """What each call gave, by the call's id."""
-        calls = (
-            call
-            for entry in self._entries
-            if isinstance(entry, _Said)
-            for call in objects(entry.record.get("toolCalls"))
-        )
-        return {
-            identity: result
-            for call in calls
-            if (identity := _id(call)) and (result := call.get("result")).__class__ is list
-        }
+        given: dict[str, list[Any]] = {}
+        for entry in self._entries:
+            if isinstance(entry, _Said) and "toolCalls" in entry.record:
+                given |= relist.results(entry.record)
+        return given
 
     def head_id(self, timeline: list[Message | Event]) -> str | None:
         """The last message that was not taken back."""
@@ -229,36 +253,24 @@ class Replay:
             self._note(Kind.MISSING_ID, entry.where, "a message has no id")
         if entry.earlier:
             record[_REPLACED] = entry.earlier
-        if calls := _calls_repeated(record, given):
+        place = Place(name, entry.id is None, parent)
+        content = record.get("content")
+        if not given or record.get("type") != "user" or content.__class__ is not list:
+            return message(record, place, self._note, entry.where)
+        if calls := repeats.calls_answered(content, given, is_rebuilt=name.endswith(_REBUILT)):
             at = Fields(record, self._note, entry.where).moment("timestamp")
-            record["content"] = calls
-            return Event(id=name, made_id=entry.id is None, parent_id=parent, at=at, name=_GIVEN, data=record)
-        return message(record, Place(name, entry.id is None, parent), self._note, entry.where)
+            if repeats.is_known(content, calls, given):
+                record["content"] = calls
+            return Event(
+                id=name, made_id=place.made_id, parent_id=parent, at=at, name=repeats.GIVEN, data=record
+            )
+        record["content"] = repeats.without_results(content, given)
+        return replace(message(record, place, self._note, entry.where), native=content)
 
 
 def _id(raw: Any) -> str | None:
     identity = raw.get("id") if raw.__class__ is dict else None
     return identity if identity.__class__ is str else None
-
-
-def _calls_repeated(record: dict[str, Any], given: dict[str, list[Any]]) -> list[str]:
-    """The calls of which a message says again what they gave, and nothing else.
-
-    Since 2026 that is written twice: with the call, and as the message that went to the model. Words in it
-    are the person's, also where the app put them with the call when it masked what that gave.
-    """
-    content = record.get("content")
-    if content.__class__ is not list or record.get("type") != "user":
-        return []
-    if any(part.__class__ is str or (part.__class__ is dict and "text" in part) for part in content):
-        return []
-    answers = (part.get(_GIVEN) for part in content if part.__class__ is dict)
-    calls = [identity for answer in answers if (identity := _id(answer)) in given]
-    if sum(len(given[identity]) for identity in calls) == len(content):
-        told = [part for identity in calls for part in given[identity]]
-        return calls if _is_equal(told, content) else []
-    # Where the app masked it later, each call has all of the message.
-    return calls if all(_is_equal(given[identity], content) for identity in set(calls)) else []
 
 
 def _changed_at(data: dict[str, Any]) -> str | None:
@@ -297,10 +309,3 @@ def _items_gone(old: list[Any], new: list[Any]) -> list[Any]:
         else:
             gone.append(item)
     return gone
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    try:
-        return bool(one == other)
-    except RecursionError:
-        return False
