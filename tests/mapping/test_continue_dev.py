@@ -258,6 +258,15 @@ def test_the_index_gives_the_date_and_stands_in_for_the_title(tmp_path: Path) ->
     assert conversation.extra["index"] == {"messageCount": 1}
 
 
+@pytest.mark.parametrize("title", ["Untitled Session", "New Session"])
+def test_a_title_that_stands_for_none_is_none(tmp_path: Path, title: str) -> None:
+    index = [{"sessionId": SESSION, "title": title, "dateCreated": "1762770000000"}]
+    conversation, _ = read(home(tmp_path, {**session(item("user", "hi")), "title": title}, index=index))
+
+    assert conversation.title is None
+    assert conversation.extra["title"] == title
+
+
 def test_the_index_is_found_from_one_file_too(tmp_path: Path) -> None:
     home(tmp_path, session(item("user", "hi")), config=CONFIG)
     conversation, _ = read(tmp_path / "sessions" / f"{SESSION}.json")
@@ -521,7 +530,8 @@ def test_nothing_but_models_is_taken_from_the_configuration(tmp_path: Path) -> N
                 "prompt_tokens_details": {"cache_read_tokens": 9000, "cache_write_tokens": 300},
                 "cost_cents": 2,
             },
-            (12, 40, 9000, 300, None, 0.02),
+            # Cents are rounded: most answers cost less than one.
+            (12, 40, 9000, 300, None, None),
         ),
         (
             {"promptTokens": 1, "completionTokens": 9, "completionTokensDetails": {"reasoningTokens": 4}},
@@ -563,6 +573,25 @@ def test_the_sum_of_a_session_is_not_added_to_those_of_its_answers(tmp_path: Pat
 
     assert [usage.output for usage in tree.usages(conversation.timeline)] == [5]
     assert noted(notes, Kind.PARTIAL_USAGE) == ["the session counts 20 tokens of answers, its messages 5"]
+
+
+def test_the_only_answer_costs_what_the_session_does(tmp_path: Path) -> None:
+    own = {"prompt_tokens": 60, "completion_tokens": 5, "cost_cents": 0}
+    whole = {"promptTokens": 60, "completionTokens": 5, "totalCost": 0.000_315}
+    conversation, _ = of(tmp_path, item("assistant", "a", {"usage": own}), usage=whole)
+
+    (usage,) = tree.usages(conversation.timeline)
+    assert (usage.input, usage.output, usage.cost_usd, usage.extra) == (60, 5, 0.000_315, own)
+
+
+def test_of_several_answers_none_costs_what_the_session_does(tmp_path: Path) -> None:
+    own = {"prompt_tokens": 60, "completion_tokens": 5, "cost_cents": 0}
+    whole = {"promptTokens": 120, "completionTokens": 10, "totalCost": 0.000_63}
+    answers = [item("assistant", text, {"usage": {**own}}) for text in "ab"]
+    conversation, _ = of(tmp_path, *answers, usage=whole)
+
+    assert [usage.cost_usd for usage in tree.usages(conversation.timeline)] == [None, None]
+    assert conversation.extra["usage"] == whole
 
 
 def test_a_session_that_counted_nothing_has_no_tokens(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from agent_journal.readers import _chat_templates
 from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import config, tokens
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import path_of
+from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def _conversation(fields: Fields) -> Conversation:
         id=session_id,
         made_id=stated is None,
         source=SOURCE,
-        title=fields.text("title"),
+        title=title_of(fields, {}),
         started_at=_first_moment(fields, _STARTS),
         updated_at=_first_moment(fields, _ENDS),
         app_version=_first(fields, _VERSIONS),

@@ -13,7 +13,7 @@ from agent_journal.peek import Peek
 from agent_journal.readers.continue_dev import config, logs, session, signs, steps
 from agent_journal.readers.continue_dev.beside import Beside, entries, id_in
 from agent_journal.readers.continue_dev.names import DEV_DATA, INDEX, SESSIONS, SOURCE
-from agent_journal.readers.continue_dev.values import path_of
+from agent_journal.readers.continue_dev.values import listed_title, path_of
 from agent_journal.source import files_below
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _listed(session_id: str, entry: Bag) -> Conversation:
         id=session_id,
         made_id=id_in(entry) is None,
         source=SOURCE,
-        title=words(entry.get("title")),
+        title=listed_title(entry),
         started_at=times.moment(entry.get("dateCreated") or entry.get("date_created")),
         cwd=None if place is None else path_of(place),
         shape="list",

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 SOURCE = "continue"
 
+# What the command line and the editors' extension call a session that has no title yet.
+NO_TITLES = frozenset({"Untitled Session", "New Session"})
+
 INDEX = "sessions.json"
 SESSIONS = "sessions"
 DEV_DATA = "dev_data"

@@ -13,7 +13,7 @@ from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.history import History
 from agent_journal.readers.continue_dev.logged import Logged
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import path_of
+from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,7 @@ def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> 
         id=known_as,
         made_id=session_id is None,
         source=SOURCE,
-        title=fields.text("title") or words(entry.get("title")),
+        title=title_of(fields, entry),
         started_at=started_at,
         updated_at=ended_at,
         app_version=app_version,

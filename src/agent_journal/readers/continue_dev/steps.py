@@ -13,7 +13,7 @@ from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message, Text
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.names import SOURCE
-from agent_journal.readers.continue_dev.values import path_of
+from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part
@@ -42,7 +42,7 @@ def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> 
         id=known_as,
         made_id=session_id is None,
         source=SOURCE,
-        title=info.text("title") or words(entry.get("title")),
+        title=title_of(info, entry),
         started_at=info.moment("date_created") or Fields(entry, note, "").moment("date_created"),
         cwd=None if place is None else path_of(place),
         shape="list",

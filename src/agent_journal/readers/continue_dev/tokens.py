@@ -1,8 +1,9 @@
 """Tokens: what each answer cost, else what the whole session did.
 
 The editors' extension writes `promptTokens`, the command line what the API said: `prompt_tokens`, with the
-model and the price. The prompt includes what came from the cache; where that is more than the prompt, it does
-not: so it is with Anthropic's models (as of June 2026).
+model and the price, rounded to whole cents; only the session's `totalCost` is exact. The prompt includes what
+came from the cache; where that is more than the prompt, it does not: so it is with Anthropic's models (as of
+June 2026).
 """
 
 from __future__ import annotations
@@ -47,16 +48,26 @@ def usage(raw: Any, key: str) -> Usage | None:
 
 
 def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Notes) -> None:
-    """Put the sum of a session where no answer states its own; note a sum that is larger than theirs."""
+    """Put the sum of a session where no answer states its own; note a sum that is larger than theirs.
+
+    Of the only answer that states tokens, the session's cost is the cost.
+    """
     whole = usage(raw, f"{session_id}:session")
     if whole is None or not (whole.input or whole.output or whole.cost_usd):
         return
-    stated = [entry.usage for entry in timeline if isinstance(entry, Message) and entry.usage is not None]
+    stated = [
+        (place, entry, entry.usage)
+        for place, entry in enumerate(timeline)
+        if isinstance(entry, Message) and entry.usage is not None
+    ]
     if stated:
-        told = sum(each.output or 0 for each in stated)
-        if told < (whole.output or 0):
-            detail = f"the session counts {whole.output:,} tokens of answers, its messages {told:,}"
+        output = sum(counts.output or 0 for _, _, counts in stated)
+        if output < (whole.output or 0):
+            detail = f"the session counts {whole.output:,} tokens of answers, its messages {output:,}"
             note(Kind.PARTIAL_USAGE, "usage", detail)
+        elif len(stated) == 1 and output == whole.output:
+            only, answer, counts = stated[0]
+            timeline[only] = replace(answer, usage=replace(counts, cost_usd=whole.cost_usd))
         return
     for place in range(len(timeline) - 1, -1, -1):
         entry = timeline[place]
@@ -82,8 +93,5 @@ def _count(raw: Bag, *names: str) -> int | None:
 
 
 def _cost(raw: Bag) -> float | None:
-    for name, parts in (("totalCost", 1), ("cost_cents", 100)):
-        value = raw.get(name)
-        if value.__class__ in (int, float) and 0 <= value < float("inf"):
-            return float(value) / parts
-    return None
+    value = raw.get("totalCost")
+    return float(value) if value.__class__ in (int, float) and 0 <= value < float("inf") else None

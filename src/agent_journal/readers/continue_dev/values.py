@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+from agent_journal.fields import words
+from agent_journal.readers.continue_dev.names import NO_TITLES
+
+if TYPE_CHECKING:
+    from agent_journal.fields import Fields
+    from agent_journal.model import Bag
 
 _FILE = "file://"
 
@@ -16,6 +23,18 @@ def path_of(place: str) -> str:
     # file:///c%3A/Users is c:/Users
     is_drive = len(path) > 2 and path[0] == "/" and path[1].isalpha() and path[2] == ":"  # noqa: PLR2004
     return path[1:] if is_drive else path
+
+
+def title_of(fields: Fields, entry: Bag) -> str | None:
+    """The title that a session or the index gives it; one that stands for none stays in the fields."""
+    is_none = words(fields.look("title")) in NO_TITLES
+    return (None if is_none else fields.text("title")) or listed_title(entry)
+
+
+def listed_title(entry: Bag) -> str | None:
+    """The title in an entry of the index, unless it stands for none."""
+    title = words(entry.get("title"))
+    return None if title in NO_TITLES else title
 
 
 def same(first: Any, second: Any) -> bool:
