@@ -369,6 +369,44 @@ def test_thoughts(tmp_path: Path) -> None:
     assert [Reasoning(text="Hm."), Text(text="Yes.")] == of(only(tmp_path, said(text)), "assistant").parts
 
 
+TAG = "thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b"
+HM, YES = Reasoning(text="Hm."), Text(text="Yes.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"<{TAG}>\n\nHm.\n\n</{TAG}>\n\nYes.", [HM, YES]),
+        (f"<{TAG}>\n\nHm.\n\n</think>\n\nYes.", [HM, YES]),
+        ("<think>\nHm.\n</think>\n\nYes.", [HM, YES]),
+        (f"Hm.\n\n</{TAG}>\n\nYes.", [HM, YES]),
+        (f"<{TAG}>\n\nHm.", [HM]),
+        (f"<{TAG}>\n\n</{TAG}>\n\nYes.", [YES]),
+        (f"<{TAG}>\nHm.\n</{TAG}>\nYes.\n<{TAG}>\nHm.\n</{TAG}>\nYes.", [HM, YES, HM, YES]),
+        ("It writes `<think>` first.", [Text(text="It writes `<think>` first.")]),
+        ("The end is `</think>`.", [Text(text="The end is `</think>`.")]),
+    ],
+)
+def test_thoughts_in_tags(tmp_path: Path, text: str, expected: list[Any]) -> None:
+    assert expected == of(only(tmp_path, said(text)), "assistant").parts
+
+
+def test_an_answer_with_thoughts_is_the_one_that_the_next_call_sends(tmp_path: Path) -> None:
+    log = (
+        "TO LLM 2026-01-02T10:00:00\n-------\nUSER Tea?\n"
+        "LLM RESPONSE 2026-01-02T10:00:02\n"
+        f"ASSISTANT <{TAG}>\nASSISTANT \nASSISTANT Hm.\nASSISTANT \nASSISTANT </{TAG}>\n"
+        "ASSISTANT \nASSISTANT Yes.\n"
+        "TO LLM 2026-01-02T10:01:00\n-------\nUSER Tea?\n-------\nASSISTANT Yes.\n-------\nUSER Milk?\n"
+        "LLM RESPONSE 2026-01-02T10:01:02\nASSISTANT No.\n"
+    )
+    (conversation,) = read_all([str(save(tmp_path, log, ".aider.llm.history"))], Notes())
+
+    assert isinstance(conversation, Conversation)
+    found = [message.parts for message in tree.messages(conversation)]
+    assert found == [[Text(text="Tea?")], [HM, YES], [Text(text="Milk?")], [Text(text="No.")]]
+
+
 # Tokens.
 
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import times
 from agent_journal.encoding import utf8_lines
 from agent_journal.fields import Fields
+from agent_journal.model import Reasoning, Text
 from agent_journal.notes import Kind
 from agent_journal.readers._api_calls.answer import NOTHING, answer
 from agent_journal.readers._api_calls.dialects import OPENAI
 from agent_journal.readers._api_calls.exchange import Exchange, messages
 from agent_journal.readers._api_calls.stitching import Stitching
+from agent_journal.readers.aider import thoughts
 from agent_journal.readers.aider.signs import SOURCE
 
 if TYPE_CHECKING:
@@ -88,8 +90,8 @@ def _exchange(asked: Entry | None, answered: Entry | None, index: int, note: Not
     line = first.line if first else 0
     fields = Fields({"messages": _sent(asked.lines) if asked else []}, note, line)
     system, prompt = messages(fields, OPENAI)
-    said = _unprefixed(answered.lines)[1] if answered else None
-    body = {"choices": [{"message": {"role": "assistant", "content": said}}]}
+    text = _unprefixed(answered.lines)[1] if answered else None
+    body = {"choices": [{"message": {"role": "assistant", **_thoughts_and_answer(text or "")}}]}
     return Exchange(
         index=index - 1,
         where=f"line {line}",
@@ -101,11 +103,21 @@ def _exchange(asked: Entry | None, answered: Entry | None, index: int, note: Not
         system=system,
         prompt=prompt,
         tools=[],
-        answer=NOTHING if said is None else answer(body, note, line),
+        answer=NOTHING if text is None else answer(body, note, line),
         error=None,
         extra={},
         ended_at=times.moment(answered.written) if answered else None,
     )
+
+
+def _thoughts_and_answer(text: str) -> dict[str, str]:
+    """An answer as an API gives it; what is sent back to the model later is without the thoughts."""
+    if not thoughts.has_thoughts(text):
+        return {"content": text}
+    parts = [*thoughts.split(text)]
+    reasoning = "\n\n".join(part.text or "" for part in parts if isinstance(part, Reasoning))
+    content = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+    return {"content": content, "reasoning_content": reasoning} if reasoning else {"content": text}
 
 
 def _sent(lines: list[str]) -> list[dict[str, str]]:

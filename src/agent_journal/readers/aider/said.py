@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from agent_journal.model import Part, Reasoning, Text, ToolCall
+from agent_journal.readers.aider import thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
 # The lines of a block; behind the last two there is nothing.
 _SEARCH, _MIDDLE, _REPLACE = "<<<<<<< SEARCH", "\n=======", "\n>>>>>>> REPLACE"
 _NEXT_SEARCH = f"\n{_SEARCH}"
-_ARROW, _THOUGHT = "►", "► **THINKING**"
-_THINKING = re.compile(r"(?:\A|\n)-{4,}\n+► \*\*THINKING\*\*\n")
-_ANSWER = re.compile(r"\n-{4,}\n+► \*\*ANSWER\*\*(?:\n|\Z)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|<[a-z]+>)\s*[\w+#.-]*\s*\Z")
 _CLOSING = re.compile(r"\s*(?:`{3,}|~{3,}|</[a-z]+>)\s*\Z")
 _LONGEST_NAME = 300
@@ -24,28 +22,15 @@ _LONGEST_NAME = 300
 def parts(text: str, name: str) -> list[Part]:
     """The parts of an answer; edits are called by the name of the message and their number."""
     found: list[Part] = []
-    # Few texts have the arrow at all, and one character is sooner looked for than words.
-    if _ARROW not in text or _THOUGHT not in text:
+    if not thoughts.has_thoughts(text):
         _add_text(text, name, found)
         return found
-    for part in _thoughts(text):
+    for part in thoughts.split(text):
         if isinstance(part, Reasoning):
             found.append(part)
         else:
             _add_text(part.text, name, found)
     return found
-
-
-def _thoughts(text: str) -> Iterator[Text | Reasoning]:
-    """The answer, and the thoughts that stand before it under a line of their own."""
-    start = 0
-    while thinking := _THINKING.search(text, start):
-        yield from _text(text[start : thinking.start()])
-        answer = _ANSWER.search(text, thinking.end())
-        end = answer.start() if answer else len(text)
-        yield Reasoning(text=text[thinking.end() : end].strip("\n"))
-        start = answer.end() if answer else len(text)
-    yield from _text(text[start:])
 
 
 def _text(text: str) -> list[Text]:
