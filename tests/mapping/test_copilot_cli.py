@@ -287,13 +287,13 @@ def test_models_follow_the_changes(tmp_path: Path) -> None:
     assert conversation.model == "gpt-5-mini"
 
 
-@pytest.mark.parametrize("mark", [{"parentToolCallId": "t"}, {"parentAgentTaskId": "a"}])
-def test_sub_agents_are_side_chains(tmp_path: Path, mark: dict[str, str]) -> None:
-    conversation, _ = session(tmp_path, ("user.message", {"content": "x", **mark}))
+@pytest.mark.parametrize(("mark", "is_aside"), [("parentToolCallId", True), ("parentAgentTaskId", False)])
+def test_what_marks_a_subagent(tmp_path: Path, mark: str, is_aside: bool) -> None:
+    conversation, _ = session(tmp_path, ("user.message", {"content": "x", mark: "a"}))
 
     (message,) = messages(conversation)
-    assert message.sidechain
-    assert message.extra == mark
+    assert message.sidechain is is_aside
+    assert message.extra == {mark: "a"}
 
 
 def test_an_agents_id_makes_a_side_chain(tmp_path: Path) -> None:

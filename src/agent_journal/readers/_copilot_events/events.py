@@ -75,13 +75,11 @@ class Line:
 
     @property
     def is_sidechain(self) -> bool:
-        """Whether a sub-agent is concerned: by its id, or until 2026 by the call that started it."""
-        look = self.body.look
-        return bool(
-            (self.around and self.around.get("agentId"))
-            or look("parentToolCallId")
-            or look("parentAgentTaskId")
-        )
+        """Whether a sub-agent is concerned: by its id, or until 2026 by the call that started it.
+
+        A `parentAgentTaskId` says nothing about that: as of 1.0.102, every prompt has one.
+        """
+        return bool((self.around and self.around.get("agentId")) or self.body.look("parentToolCallId"))
 
 
 class Events:
