@@ -739,3 +739,49 @@ def test_a_record_of_every_line_is_in_the_timeline() -> None:
             known = {json.loads(line).get("id") for line in path.read_text().splitlines() if line[0] == "{"}
             conversation, _ = read(path)
             assert known - {None} <= {entry.id for entry in conversation.timeline}, case
+
+
+def test_the_system_prompt_is_hidden_and_notifications_are_not(tmp_path: Path) -> None:
+    conversation, _ = session(
+        tmp_path,
+        ("system.message", {"role": "system", "content": "You are the GitHub Copilot CLI."}),
+        ("system.notification", {"content": "The shell has finished."}),
+    )
+
+    prompt, notification = messages(conversation)
+    assert (prompt.role, prompt.hidden, prompt.parts) == (
+        "system",
+        True,
+        [Text(text="You are the GitHub Copilot CLI.")],
+    )
+    assert (notification.role, notification.hidden) == ("system", False)
+
+
+def test_events_of_1_0_102_are_known(tmp_path: Path) -> None:
+    configured = {"model": "gpt-5-mini", "reasoningEffort": "low", "multiTurn": True}
+    record = {"usage": {"model": "gpt-5", "inputTokens": 0}}
+    conversation, notes = session(
+        tmp_path, ("subagent.configured", configured), ("session.usage_record", record)
+    )
+
+    assert [entry.data for entry in conversation.timeline if isinstance(entry, Event)][1:] == [
+        configured,
+        record,
+    ]
+    assert noted(notes, Kind.UNKNOWN_TYPE) == []
+
+
+def test_a_subagents_model_is_not_the_sessions(tmp_path: Path) -> None:
+    lines = chained(
+        ("session.model_change", {"newModel": "gpt-5"}),
+        ("subagent.started", {"toolCallId": "t", "model": "haiku"}),
+        ("session.model_change", {"newModel": "gpt-5-mini"}),
+        ("assistant.message", {"content": "inside"}),
+        ("assistant.message", {"content": "outside"}),
+    )
+    for line in lines[2:5]:
+        line["agentId"] = "a1"
+    conversation, _ = read(save_lines(tmp_path, "events.jsonl", lines))
+
+    assert [message.model for message in messages(conversation)] == ["gpt-5-mini", "gpt-5"]
+    assert conversation.model == "gpt-5"

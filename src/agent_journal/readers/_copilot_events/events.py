@@ -88,6 +88,7 @@ class Events:
     def __init__(self, note: Notes) -> None:
         self.model: str | None = None
         self.calls: dict[str, str | None] = {}
+        self._agents_models: dict[str, str | None] = {}
         self.open_results: list[tuple[str | None, int | str]] = []
         self.assets = Assets()
         self._note = note
@@ -97,8 +98,8 @@ class Events:
             "user.message": self._prompt,
             "assistant.message": self._answer,
             "tool.execution_complete": self._result,
-            "system.message": self._instruction,
-            "system.notification": self._instruction,
+            "system.message": self._system_prompt,
+            "system.notification": self._notification,
         }
         self._learned: dict[str, Callable[[Bag], None]] = {
             "tool.execution_start": self._learn_call,
@@ -108,6 +109,8 @@ class Events:
             "session.resume": self._learn_model,
             "session.model_change": self._learn_model,
             "session.auto_mode_resolved": self._learn_model,
+            "subagent.started": self._learn_agents_model,
+            "subagent.configured": self._learn_agents_model,
             "session.binary_asset": self.assets.learn,
         }
 
@@ -169,9 +172,27 @@ class Events:
             self.calls.setdefault(call, text_in(data, "toolName"))
 
     def _learn_model(self, data: Bag) -> None:
+        agent = text_in(data, "agentId")
         for name in ("newModel", "chosenModel", "selectedModel"):
             if model := text_in(data, name):
-                self.model = None if model == _NO_MODEL else model
+                self._set_model(agent, None if model == _NO_MODEL else model)
+
+    def _learn_agents_model(self, data: Bag) -> None:
+        if (agent := text_in(data, "agentId")) and (model := text_in(data, "model")):
+            self._set_model(agent, model)
+
+    def _set_model(self, agent: str | None, model: str | None) -> None:
+        """Remember the session's model, or that of a subagent: as of 1.0.102 the same event tells both."""
+        if agent is None:
+            self.model = model
+        else:
+            self._agents_models[agent] = model
+
+    def _current_model(self, line: Line) -> str | None:
+        """The model of an answer that does not state it."""
+        if not line.is_sidechain:
+            return self.model
+        return self._agents_models.get(text_in(line.around, "agentId") or "")
 
     def _prompt(self, line: Line) -> Message:
         body = line.body
@@ -182,10 +203,14 @@ class Events:
         hidden = is_sent or body.look("isAutopilotContinuation") is True
         return self._said(line, "user", parts, hidden=hidden)
 
-    def _instruction(self, line: Line) -> Message:
-        """What the app told the model: its instructions, or that something has happened."""
+    def _system_prompt(self, line: Line) -> Message:
+        """The instructions that the model was given; the app does not show them."""
         if line.body.look("role") == "system":
             line.body.drop("role")
+        return self._said(line, "system", _text(line.body), hidden=True)
+
+    def _notification(self, line: Line) -> Message:
+        """What the app told the model has happened."""
         return self._said(line, "system", _text(line.body))
 
     def _said(self, line: Line, role: Role, parts: list[Part], *, hidden: bool = False) -> Message:
@@ -216,7 +241,7 @@ class Events:
             role="assistant",
             parent_id=line.parent_id,
             at=line.at,
-            model=body.text("model") or (None if sidechain else self.model),
+            model=body.text("model") or self._current_model(line),
             sidechain=sidechain,
             response_id=response,
             parts=parts,

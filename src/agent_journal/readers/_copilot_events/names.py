@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# As of the public SDK of August 2026; events of other types are kept, and noted once. Those from
-# `assistant.intent` on are meant for whoever listens, and not for the file.
+# As of the public SDK of August 2026, and 1.0.102 of November; events of other types are kept, and noted
+# once. Those from `assistant.intent` on are meant for whoever listens, and not for the file.
 KNOWN_TYPES = frozenset(
     """
     session.start session.resume session.info session.warning session.error session.import_legacy
     session.model_change session.mode_changed session.plan_changed session.workspace_file_changed
     session.context_changed session.handoff session.truncation session.compaction_start
     session.compaction_complete session.task_complete session.shutdown session.remote_steerable_changed
-    session.auto_mode_resolved session.usage_checkpoint session.snapshot_rewind session.title_changed
+    session.auto_mode_resolved session.usage_checkpoint session.usage_record session.snapshot_rewind
+    session.title_changed
     session.binary_asset session.context_cleared session.permissions_changed session.session_limits_changed
     session.schedule_created session.schedule_rearmed session.schedule_cancelled
     session.autopilot_objective_changed session.canvas.recorded session.canvas.removed tool_search.activated
     user.message assistant.turn_start assistant.message assistant.reasoning assistant.turn_end
     tool.user_requested tool.execution_start tool.execution_complete
     external_tool.requested external_tool.completed permission.requested permission.completed
-    skill.invoked subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected
+    skill.invoked subagent.started subagent.configured subagent.completed subagent.failed
+    subagent.selected subagent.deselected
     hook.start hook.end system.message system.notification abort
     assistant.intent assistant.message_start assistant.message_delta assistant.reasoning_delta
     assistant.streaming_delta assistant.usage session.usage_info session.idle pending_messages.modified
