@@ -28,7 +28,7 @@ INFO = ReaderInfo(
     name="claude-code",
     title="Claude Code",
     versions=("2", "1", WEB, PROMPTS),
-    revision=3,
+    revision=4,
     names={"unified": "claude_code", "pam": "claude", "record": "claude-code"},
     config_key="claude_code",
     env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR"),
@@ -51,7 +51,7 @@ INFO = ReaderInfo(
     resume="claude --resume {id}",
     undercounts="answers that were broken off have only the first tokens of their output",
     evidence=(
-        "the vendor's bundles 1.0.50, 2.1.100 and 2.1.325, and some 2,300 lines from the field; "
+        "the vendor's bundles 1.0.50, 2.1.100, 2.1.325 and 2.1.326, and some 2,300 lines from the field; "
         "verified November 2026. The list of prompts is known from how open programs read it"
     ),
 )

@@ -14,7 +14,7 @@ from agent_journal.model import Event, Message, Role, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.claude_code import attached
-from agent_journal.readers.claude_code.names import KNOWN_TYPES, TOOL_KINDS
+from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -62,13 +62,14 @@ class Lines:
             return Event(id=self._made_id(line), made_id=True, name="unknown", data={"value": record})
         fields = Fields(record, self._note, where)
         self._say_once(fields)
-        body = fields.bag("message")
+        kind = fields.look("type")
+        body = None if _is_metadata(fields, kind) else fields.bag("message")
         if body is not None:
             message = self._message(fields, Fields(body, self._note, where), line)
             if message is not None:
                 return message
             fields.keep("message", body)
-        kind = fields.look("type")
+            kind = fields.look("type")
         if kind == "system" and fields.look("subtype") not in _BOUNDARIES:
             if _is_text_or_blocks(fields.look("content")):
                 fields.drop("type")
@@ -282,6 +283,13 @@ class Lines:
         digest = hashlib.sha256(line).hexdigest()
         self._without_id[digest] += 1
         return ids.made(self.common["sessionId"], digest, self._without_id[digest])
+
+
+def _is_metadata(fields: Fields, kind: Any) -> bool:
+    """Whether a message in a line of this type is only quoted; one of the conversation's own has a uuid."""
+    if kind.__class__ is not str or kind in _ROLES:
+        return False
+    return kind in METADATA_TYPES or not fields.has("uuid")
 
 
 def _logical_parent(fields: Fields) -> str | None:

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# As of 2.1.325; the list grows each month. Lines of other types are kept, and noted once.
-KNOWN_TYPES = frozenset(
+# Lines with a message of their own.
+_SPEAKERS = frozenset(("user", "assistant", "system"))
+
+# As of 2.1.326; the list grows each month. Lines of other types are kept, and noted once.
+KNOWN_TYPES = _SPEAKERS | frozenset(
     """
-    user assistant system attachment progress
+    attachment progress
     summary custom-title ai-title agent-name tag last-prompt
     queue-operation mode permission-mode worktree-state relocated continued-in derived-from ended-by-model
     pr-link frame-link bridge-session history-suppression session-owner isolation-latch dev-mods memory-mode
     atis-latch tools-used agent-color agent-setting speculation-accept marble-origami-commit
     marble-origami-snapshot resume-head-vouch observer-ref fork-context-ref started result
     file-history-snapshot file-history-delta attribution-snapshot content-replacement cost-state checkpoint
+    api-request api-request-shape api-request-blob data-flow-records data-flow-incomplete
+    artifact-comment-monitor artifact-autoreact-ledger repl-mode
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
+
+# Some of these quote messages: 2.1.326 writes each one as it was sent to the model (`api-request-blob`).
+METADATA_TYPES = KNOWN_TYPES - _SPEAKERS
 
 TOOL_KINDS: dict[str, ToolKind] = {
     "Bash": "shell",
