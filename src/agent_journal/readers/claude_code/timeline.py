@@ -10,6 +10,7 @@ from agent_journal import ids, tree
 from agent_journal.model import Message
 from agent_journal.notes import Kind
 from agent_journal.readers._twins import Twins, is_same
+from agent_journal.readers.claude_code.chains import is_aside, joined, under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ class Timeline:
             return False
         if not is_same(replace(entry, parent_id=first.parent_id), first):
             return False
-        self._by_id[entry.id] = _under(first, parent)
+        self._by_id[entry.id] = under(first, parent)
         return True
 
     def settled(self) -> list[Entry]:
@@ -70,7 +71,9 @@ class Timeline:
             self._note(Kind.DANGLING_PARENT, where, what)
         if len(missing) < len(self._ahead):
             entries = self._in_order(entries)
-        return _with_linked_orphans(entries, {entry for entry, _ in missing}) if missing else entries
+        if missing:
+            entries = _with_linked_orphans(entries, {entry for entry, _ in missing})
+        return joined(entries)
 
     def _parent(self, entry_id: str) -> str | None:
         return self._by_id[entry_id].parent_id
@@ -79,7 +82,7 @@ class Timeline:
         placed, cuts = tree.in_order(entries)
         for cut in cuts:
             self._note(Kind.CYCLE, cut, "its parent is also its descendant")
-        return [_under(entry, None) if entry.id in cuts else entry for entry in placed]
+        return [under(entry, None) if entry.id in cuts else entry for entry in placed]
 
 
 def _renamed(entry: Entry, twin: int) -> Entry:
@@ -88,19 +91,6 @@ def _renamed(entry: Entry, twin: int) -> Entry:
     if isinstance(entry, Message):
         return replace(entry, id=made, made_id=True, extra=said | entry.extra)
     return replace(entry, id=made, made_id=True, data=said | entry.data)
-
-
-def _under(entry: Entry, parent: str | None) -> Entry:
-    """The entry below another one, or as a root; what the source called its parent stays beside it."""
-    said = {"parentUuid": entry.parent_id}
-    if isinstance(entry, Message):
-        return replace(entry, parent_id=parent, extra=said | entry.extra)
-    return replace(entry, parent_id=parent, data=said | entry.data)
-
-
-def _is_aside(entry: Entry) -> bool:
-    """Whether a line is a sub-agent's."""
-    return entry.sidechain if isinstance(entry, Message) else entry.data.get("isSidechain") is True
 
 
 def _with_linked_orphans(entries: list[Entry], orphans: set[str]) -> list[Entry]:
@@ -112,11 +102,11 @@ def _with_linked_orphans(entries: list[Entry], orphans: set[str]) -> list[Entry]
     linked: list[Entry] = []
     last: dict[bool, str] = {}
     for entry in entries:
-        is_aside = _is_aside(entry)
+        aside = is_aside(entry)
         is_orphan = entry.id in orphans and not (isinstance(entry, Message) and entry.role == "user")
-        before = last.get(is_aside) if is_orphan else None
-        linked.append(entry if before is None else _under(entry, before))
+        before = last.get(aside) if is_orphan else None
+        linked.append(entry if before is None else under(entry, before))
         # Lines without an id of their own, as snapshots of files, are nobody's parents.
         if not entry.made_id:
-            last[is_aside] = entry.id
+            last[aside] = entry.id
     return linked
