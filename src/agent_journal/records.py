@@ -9,9 +9,15 @@ from msgspec import Struct
 VERSION = "3.0.0-draft"
 OURS = "x-agent-journal"
 """The key of what the draft has no field for; it sorts behind the draft's own keys."""
+SAME = "same"
+"""Under that key: texts that are elsewhere in the entry, by where they belong and where they are."""
+MIN_SHARED_CHARS = 40
+"""Saying where a text is takes about as much."""
 UNKNOWN = "unknown"
 PATCH = "patch"
 """What was changed in files: where parts are entries, it is the result of an edit."""
+TOKEN_COUNT = "token-count"  # noqa: S105 (an event)
+"""The event that says how many tokens were used."""
 FAILED = {"success": False, "completed": False, "error": True}
 """What words for how a call went mean."""
 TOKEN_COUNTS = {
@@ -55,7 +61,22 @@ class RecordForm(Struct, frozen=True, kw_only=True):
     again_at: tuple[str, ...] = ()
     """Where a call's `extra` has what is told once more of its result, under the same name."""
     derived: frozenset[str] = frozenset()
-    """Fields of a result's `extra` that no source has: its reader found them in what the tool said."""
+    """Fields of a result's `extra` that no source has: its reader found them in what the tool said.
+
+    With `status` among them no source says how a call went, and records don't either.
+    """
+    separate: bool = False
+    """A message of nothing but calls and thoughts is a record of its own in the source: they are entries."""
+    echoes: dict[str, tuple[Literal["user", "assistant", "reasoning"], str]] = {}
+    """Events that show again what was said: the type of their entry, and the field that has the words."""
+    event_body: str = ""
+    """An object in an event's `data` whose fields are the event's own."""
+    usage_in: str = ""
+    """The field of a token count that has the counts."""
+    usage_of: tuple[str, ...] = ()
+    """The objects in it that have the counts of one response; the first that is there is used."""
+    usage_names: dict[str, str] = {}
+    """What the source calls the draft's counts."""
 
 
 def provider_of(model: str) -> str:

@@ -1,4 +1,4 @@
-"""The draft's reference parser (-00), its rules written down once more: entries of four agents."""
+"""The draft's reference parser (-00), its rules written down once more: entries of five agents."""
 
 from __future__ import annotations
 
@@ -173,6 +173,68 @@ def opencode_tool(record: dict[str, Any], state: dict[str, Any]) -> Iterator[Ent
         )
 
 
+CODEX_CALLS = {
+    "function_call": ("arguments", "name", "call_id"),
+    "custom_tool_call": ("input", "name", "call_id"),
+    "web_search_call": ("action",),
+}
+CODEX_SHOWN = {
+    "agent_reasoning": ("reasoning", "text"),
+    "user_message": ("user", "message"),
+    "agent_message": ("assistant", "message"),
+}
+
+
+def codex(path: Path) -> Iterator[Entry]:
+    """A rollout of Codex: its items, and the events that show them once more."""
+    for line in lines_of(path):
+        body = line["payload"]
+        kind = body.get("type")
+        found = None
+        if line["type"] == "response_item":
+            found = codex_item(kind, body)
+        elif line["type"] == "event_msg" and kind in CODEX_SHOWN:
+            shown, words = CODEX_SHOWN[kind]
+            found = entry_of(shown, content=body.get(words)) | passed(body, "type", words)
+        elif line["type"] == "event_msg" and kind == "token_count":
+            # The reference looks for the counts where they are not; here is what it means.
+            info = passed(body.get("info") or {})
+            counts = codex_usage(info.get("last_token_usage", {})) | info
+            found = entry_of("system-event", event_type="token-count", token_usage=counts or None)
+            found |= passed(body, "type", "info")
+        if found is not None:
+            yield found | {"timestamp": line["timestamp"]}
+
+
+def codex_item(kind: str, body: dict[str, Any]) -> Entry | None:
+    if kind == "message":
+        speaker = "assistant" if body["role"] == "assistant" else "user"
+        return entry_of(speaker, content=body["content"]) | passed(body, "type", "role", "content")
+    if kind in CODEX_CALLS:
+        given, *names = CODEX_CALLS[kind]
+        call = entry_of("tool-call", name=body.get("name", "web_search"), call_id=body.get("call_id"))
+        return call | {"input": body[given]} | passed(body, "type", given, *names)
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        answer = entry_of("tool-result", output=body["output"], call_id=body.get("call_id"))
+        return answer | passed(body, "type", "output", "call_id")
+    if kind == "reasoning":
+        text = "\n".join(piece["text"] for piece in body["summary"])
+        thought = entry_of("reasoning", content=text, encrypted=body.get("encrypted_content"))
+        return thought | passed(body, "type", "summary", "encrypted_content")
+    return None
+
+
+def codex_usage(counts: dict[str, Any]) -> dict[str, Any]:
+    names = {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "cached": "cached_input_tokens",
+        "reasoning": "reasoning_output_tokens",
+        "total": "total_tokens",
+    }
+    return {ours: counts[theirs] for ours, theirs in names.items() if theirs in counts}
+
+
 def cursor(path: Path) -> Iterator[Entry]:
     """A transcript of Cursor."""
     for line in lines_of(path):
@@ -182,6 +244,7 @@ def cursor(path: Path) -> Iterator[Entry]:
 
 PARSERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
     "claude-code": claude,
+    "codex": codex,
     "gemini-cli": gemini,
     "opencode": opencode,
     "cursor": cursor,

@@ -1,4 +1,4 @@
-"""Gemini CLI, OpenCode and Cursor to agent records: the entries that the draft's reference parser makes."""
+"""Agents but Claude Code to agent records: the entries that the draft's reference parser makes."""
 
 from __future__ import annotations
 
@@ -258,6 +258,112 @@ def test_cursor_as_a_whole(tmp_path: Path) -> None:
     assert {"model-id": "unknown", "model-provider": "unknown", "cli-name": "cursor"} == record["session"][
         "agent-meta"
     ]
+
+
+# Codex: items and, once more, what the app showed of them; each is a line of its own.
+
+ROLLOUT = "rollout-2026-03-01T10-00-00-01990000-aaaa-7222-8333-4444444444a1.jsonl"
+SPOKEN = [{"type": "input_text", "text": "Boil water and look into the pot."}]
+PICTURE = [
+    {"type": "input_text", "text": "a pot"},
+    {"type": "input_image", "image_url": "https://x.example/p"},
+]
+COUNTS = {
+    "input_tokens": 900,
+    "cached_input_tokens": 800,
+    "output_tokens": 70,
+    "reasoning_output_tokens": 30,
+    "total_tokens": 970,
+}
+COUNTED = {"input": 900, "cached": 800, "output": 70, "reasoning": 30, "total": 970}
+INFO = {"total_token_usage": COUNTS, "last_token_usage": COUNTS, "model_context_window": 1000}
+
+
+def line(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": AT, "type": kind, "payload": payload}
+
+
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    return line("response_item", {"type": kind, **fields})
+
+
+def shown(kind: str, **fields: Any) -> dict[str, Any]:
+    return line("event_msg", {"type": kind, **fields})
+
+
+CODEX: list[dict[str, Any]] = [
+    line(
+        "session_meta",
+        {
+            "id": "01990000-aaaa-7222-8333-4444444444a1",
+            "timestamp": AT,
+            "cwd": "/tea",
+            "cli_version": "0.98.0",
+            "model_provider": "openai",
+        },
+    ),
+    line("turn_context", {"cwd": "/tea", "model": "gpt-5.2"}),
+    item("message", role="developer", content=[{"type": "input_text", "text": "Be brief."}]),
+    item("message", role="user", content=SPOKEN),
+    shown("user_message", message=SPOKEN[0]["text"], images=[]),
+    shown("agent_reasoning", text="**Kettle**"),
+    item(
+        "reasoning",
+        summary=[{"type": "summary_text", "text": "**Kettle**"}],
+        content=None,
+        encrypted_content="gAAA",
+    ),
+    item("function_call", name="exec_command", arguments='{"cmd":"boil"}', call_id="call_1"),
+    item("function_call", name="view_image", arguments="{}", call_id="call_2", namespace="tea"),
+    shown("token_count", info=None, rate_limits={"primary": None}),
+    shown("token_count", info=INFO, rate_limits={"primary": None}),
+    item("function_call_output", call_id="call_1", output="Process exited with code 1\nOutput:\ncold"),
+    item("function_call_output", call_id="call_2", output=PICTURE),
+    item(
+        "custom_tool_call", status="completed", call_id="call_3", name="apply_patch", input="*** Begin Patch"
+    ),
+    item("custom_tool_call_output", call_id="call_3", output='{"output":"ok","metadata":{"exit_code":0}}'),
+    item("web_search_call", status="completed", action={"type": "search", "query": "tea"}),
+    shown("agent_message", message="It is hot."),
+    item("message", role="assistant", content=[{"type": "output_text", "text": "It is hot."}]),
+]
+
+
+def test_codex(tmp_path: Path) -> None:
+    at = {"timestamp": AT}
+    words = CODEX[-1]["payload"]["content"]
+
+    assert [
+        {"type": "user", "content": CODEX[2]["payload"]["content"], **at},
+        {"type": "user", "content": SPOKEN, **at},
+        {"type": "user", "content": SPOKEN[0]["text"], **at},
+        {"type": "reasoning", "content": "**Kettle**", **at},
+        {"type": "reasoning", "content": "**Kettle**", "encrypted": "gAAA", **at},
+        {"type": "tool-call", "name": "exec_command", "input": '{"cmd":"boil"}', "call-id": "call_1", **at},
+        {"type": "tool-call", "name": "view_image", "input": "{}", "call-id": "call_2", **at},
+        {"type": "system-event", "event-type": "token-count", **at},
+        {"type": "system-event", "event-type": "token-count", "token-usage": COUNTED, **at},
+        {
+            "type": "tool-result",
+            "output": "Process exited with code 1\nOutput:\ncold",
+            "call-id": "call_1",
+            **at,
+        },
+        {"type": "tool-result", "output": PICTURE, "call-id": "call_2", **at},
+        {"type": "tool-call", "name": "apply_patch", "input": "*** Begin Patch", "call-id": "call_3", **at},
+        {"type": "tool-result", "output": CODEX[14]["payload"]["output"], "call-id": "call_3", **at},
+        {"type": "tool-call", "name": "web_search", "input": CODEX[15]["payload"]["action"], **at},
+        {"type": "assistant", "content": "It is hot.", **at},
+        {"type": "assistant", "content": words, **at},
+    ] == entries_of(save_lines(tmp_path, ROLLOUT, CODEX))
+
+
+def test_a_picture_that_was_made_is_a_call_and_a_result(tmp_path: Path) -> None:
+    made = item("image_generation_call", id="ig_1", revised_prompt="a pot", result="iVBO", status="completed")
+    *_, call, result = entries_of(save_lines(tmp_path, ROLLOUT, [*CODEX[:2], made]))
+
+    assert ("tool-call", "image_generation", "ig_1") == (call["type"], call["name"], call["call-id"])
+    assert ("tool-result", "ig_1") == (result["type"], result["call-id"])
 
 
 # Beside a developer's checkout lie samples; the reference's rules are written down once more.

@@ -18,13 +18,25 @@ from agent_journal import readers, times, writers
 from agent_journal.model import Conversation, Event, Item, Message, Reasoning, Text, ToolResult, Usage
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
-from agent_journal.records import OURS, RecordForm
+from agent_journal.records import MIN_SHARED_CHARS, OURS, RecordForm
+from agent_journal.tree import messages
 from tests import cddl
 from tests.cases import Case, all_cases, outcome
 from tests.inline import converted, save_document, save_lines, written
 from tests.mapping.reference_parser import PARSERS, Entry, by_session
 from tests.mapping.test_agent_record import ASSISTANT, BLOCKS, QUEUE, RESULT, RESULT_BLOCK, SESSION, USER
-from tests.mapping.test_agent_record_agents import AT, CURSOR, GEMINI, OPENCODE, SHARED, tool
+from tests.mapping.test_agent_record_agents import (
+    AT,
+    CODEX,
+    COUNTED,
+    CURSOR,
+    GEMINI,
+    INFO,
+    OPENCODE,
+    ROLLOUT,
+    SHARED,
+    tool,
+)
 from tests.memory_source import Bytes
 from tests.models import conversations
 
@@ -116,8 +128,14 @@ def failures_told(entry: Entry) -> Entry:
     return without(entry, "error") if entry["type"] == "tool-call" else entry
 
 
+def seen_by_the_app(entry: Entry) -> Entry:
+    """Who spoke for the app, and which model answered; the reference takes the model for the record alone."""
+    return without(entry, "model-id", *(["role"] if entry["type"] == "user" else []))
+
+
 DIFFERENCES: dict[str, list[Change]] = {
     "claude-code": [no_operation, places_told],
+    "codex": [seen_by_the_app],
     "gemini-cli": [thoughts_counted, endings_told],
     "opencode": [
         times_in_words,
@@ -167,6 +185,8 @@ def save(folder: Path, agent: str) -> Path:
     match agent:
         case "claude-code":
             return save_lines(folder, f"{SESSION}.jsonl", CLAUDE)
+        case "codex":
+            return save_lines(folder, ROLLOUT, CODEX)
         case "gemini-cli":
             return save_document(folder, "session-2026-03-01T10-00-5d1f4c1e.json", GEMINI)
         case "opencode":
@@ -186,10 +206,15 @@ def both(agent: str, path: Path, folder: Path) -> Iterator[tuple[list[Entry], li
         assert [] == cddl.check(record)
     if agent != "opencode":
         (only,) = records.values()
-        yield [*PARSERS[agent](path)], only["session"]["entries"]
+        yield [*PARSERS[agent](path)], [*filter(is_known, only["session"]["entries"])]
         return
     for name, ordered in by_session(path, folder):
         yield [*PARSERS[agent](ordered)], records[name]["session"]["entries"]
+
+
+def is_known(entry: Entry) -> bool:
+    """Whether the reference has such an entry, too: what it knows no event for it leaves out."""
+    return entry.get("event-type", "token-count") in ("token-count", "queue-operation")
 
 
 @pytest.mark.parametrize("agent", PARSERS)
@@ -469,6 +494,86 @@ def test_status(is_error: bool | None, own: str | None, told: str, ours: Any) ->
     assert told == child["status"]
     assert "is-error" not in child
     assert ours == child.get(OURS)
+
+
+def test_tokens_are_told_once_where_an_event_states_them(tmp_path: Path) -> None:
+    entries = record_of(save(tmp_path, "codex"))["session"]["entries"]
+
+    assert [COUNTED | INFO] == [entry["token-usage"] for entry in entries if "token-usage" in entry]
+
+
+def test_a_result_says_no_more_than_its_source(tmp_path: Path) -> None:
+    entries = record_of(save(tmp_path, "codex"))["session"]["entries"]
+    results = [entry for entry in entries if entry["type"] == "tool-result"]
+
+    assert [{"type", "timestamp", "output", "call-id", OURS}] * 3 == [{*result} for result in results]
+
+
+# What is under our key is not what the entry says anyway.
+
+LONG = "The kettle is on, and the water is going to boil in a while."
+
+
+def test_a_thought_that_is_summed_up_is_told_once() -> None:
+    (entry,) = entries_of(
+        Message(id="a", role="assistant", native="", parts=[Reasoning(summary="Hm."), Text(text="Yes.")])
+    )
+
+    assert [{"type": "reasoning", "content": "Hm.", OURS: {"content": "summary"}}] == entry["children"]
+
+
+def test_a_long_text_is_told_by_its_place() -> None:
+    parts = [Text(text=LONG, extra={"words": 13}), Text(text=LONG[4:54])]
+    (entry,) = entries_of(Message(id="a", role="user", native=f"<p>{LONG}</p>", parts=[*parts]))
+
+    assert [
+        [[OURS, "parts", 0, "text"], ["content"], 3, 63],
+        [[OURS, "parts", 1, "text"], ["content"], 7, 57],
+    ] == sorted(entry[OURS]["same"])
+    assert {"type": "text", "text": None, "extra": {"words": 13}} == entry[OURS]["parts"][0]
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_no_long_text_is_repeated_under_our_key(case: Case, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    writers.get(TARGET).write(outcome(case.location(tmp_path)).items, out, new_run(Notes()))
+    for line in out.getvalue().splitlines():
+        for entry in json.loads(line)["session"]["entries"]:
+            told = "\0".join(texts_in(entry, without=OURS))
+            ours = [
+                text for own in (entry, *entry.get("children", [])) for text in texts_in(own.get(OURS, {}))
+            ]
+
+            assert [] == [text for text in ours if len(text) >= MIN_SHARED_CHARS and text in told]
+
+
+def texts_in(value: Any, without: str | None = None) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str(text):
+                yield text
+            case dict(bag):
+                pending += [inner for name, inner in bag.items() if name != without]
+            case list(values):
+                pending += values
+
+
+BROKEN: list[Any] = [
+    None,
+    [1, [], [[]], [[], []], [["id"], ["nowhere"]], [["content", 5], ["content"]]],
+    [[[OURS, "response_id"], ["content"], "a", "b"]],
+]
+
+
+@pytest.mark.parametrize("same", BROKEN)
+def test_places_that_are_none_are_left_alone(same: Any) -> None:
+    record = record_with(timeline=[Message(id="a", role="user", parts=[Text(text="Yes.")])])
+    record["session"]["entries"][0][OURS] = {"same": same}
+    (again,) = read_record(json.dumps(record).encode())
+
+    assert isinstance(again, Conversation)
+    assert [Text(text="Yes.")] == [part for said in messages(again) for part in said.parts]
 
 
 # Every case of every reader, and whatever Hypothesis can think of: valid, and in the bytes that are signed.

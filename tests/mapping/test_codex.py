@@ -697,9 +697,11 @@ def test_verifiable_records_name_the_tool_and_have_its_token_counts(tmp_path: Pa
         "content": [{"type": "input_text", "text": "Hi."}],
     }
     call = {"type": "tool-call", "name": "exec_command", "input": arguments, "call-id": "c"}
-    assert asked["children"] == [call]
-    assert (answered["type"], answered["call-id"], answered["status"]) == ("tool-result", "c", "error")
+    assert asked == {"timestamp": AT, **call}
+    output = "Process exited with code 1\n"
+    assert answered == {"type": "tool-result", "call-id": "c", "timestamp": AT, "output": output}
     assert (counted["type"], counted["event-type"]) == ("system-event", "token-count")
+    assert counted["token-usage"] == {"input": 9, "cached": 0, "output": 1, "reasoning": 0, "total": 10}
 
 
 def test_unified_output_links_sub_agents_and_sums_tokens(tmp_path: Path) -> None:

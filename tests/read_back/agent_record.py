@@ -24,7 +24,7 @@ from agent_journal.model import (
 )
 from agent_journal.records import FAILED, RecordForm
 from agent_journal.tree import Entry
-from agent_journal.writers._record import start
+from agent_journal.writers._record import echoed, is_separate, start
 from tests.read_back.losing import (
     Loss,
     Losses,
@@ -67,10 +67,21 @@ def no_system(entry: Entry, form: RecordForm) -> Iterator[Entry]:
 
 
 def few_events(entry: Entry, form: RecordForm) -> Iterator[Entry]:
-    """What some sources tell of changed files is told as a result that answers no call."""
+    """What some sources tell of changed files is told as a result that answers no call.
+
+    Events that show what was said are told as that. Where calls are entries, a message that says nothing is
+    none.
+    """
     is_patch = bool(form.part_of) and isinstance(entry, Message) and answers_nothing(entry)
     if isinstance(entry, Event) and entry.name in TOLD:
         yield replace(entry, data={})
+    elif isinstance(entry, Event) and (echo := echoed(entry, form)):
+        kind, words = echo
+        part: Part = Reasoning(text=words) if kind == "reasoning" else Text(text=words)
+        role: Role = "user" if kind == "user" else "assistant"
+        yield Message(id=entry.id, made_id=entry.made_id, role=role, at=entry.at, parts=[part])
+    elif isinstance(entry, Message) and form.separate and not entry.parts and entry.native is None:
+        return
     elif isinstance(entry, Message) and not is_patch:
         yield entry
 
@@ -93,6 +104,9 @@ def apart(entry: Entry, form: RecordForm) -> Iterator[Entry]:
             ):
                 kept = replace(part, encrypted=None) if isinstance(part, Reasoning) else part
                 yield Message(id="", made_id=True, role=doer(entry.role, part), parts=[kept])
+    elif is_separate(entry, form) and len(entry.parts) > 1:
+        for part in entry.parts:
+            yield Message(id="", made_id=True, role=doer("assistant", part), at=entry.at, parts=[part])
     elif entry.role == "tool" and len(entry.parts) > 1:
         for part in told_by_tool(entry):
             yield replace(entry, id="", made_id=True, parts=[part], native=None)
@@ -129,6 +143,17 @@ def as_the_source_has_it(message: Message) -> Message:
     if message.role == "tool":
         return replace(message, native=None, parts=deeds or [as_result(content)])
     return replace(message, native=None, parts=parts_in(content, deeds))
+
+
+def only_stated(entry: Entry, form: RecordForm) -> Iterator[Entry]:
+    """Whether a call failed is not told where no source says so."""
+    if isinstance(entry, Message) and "status" in form.derived:
+        parts = [
+            replace(part, is_error=None) if isinstance(part, ToolResult) else part for part in entry.parts
+        ]
+        yield replace(entry, parts=parts)
+    else:
+        yield entry
 
 
 def blocks_of(message: Message) -> list[Any]:
@@ -228,13 +253,15 @@ LOSSES: Losses = {
     "parents and branches": all_of(
         fields(shape="list", head_id=None), each_entry(lambda entry, _form: [replace(entry, parent_id=None)])
     ),
-    "tokens and cost": message_fields(usage=None),
+    "tokens and cost of messages": message_fields(usage=None),
     "the models of single messages": all_of(last_model, message_fields(model=None)),
     "which messages are hidden, in a side chain or of one response, and why they end": message_fields(
         hidden=False, sidechain=False, response_id=None, stop_reason=None
     ),
     "whose the parts are that a source keeps apart, and media and files among them": each_entry(apart),
-    "how content is to be read: it is there as the source had it": each_message(as_the_source_has_it),
+    "how content is to be read: it is there as the source had it": all_of(
+        each_message(as_the_source_has_it), each_entry(only_stated)
+    ),
     "what only the source has a field for": all_of(
         fields(extra={}, platform={}, context={}), each_part(bare), message_fields(extra={})
     ),

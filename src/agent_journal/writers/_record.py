@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import times, tree
 from agent_journal.blocks import DEEDS, parts_in
-from agent_journal.records import UNKNOWN, provider_of
+from agent_journal.records import TOKEN_COUNT, UNKNOWN, provider_of
 
 if TYPE_CHECKING:
-    from agent_journal.model import Conversation, Message, ToolCall
+    from agent_journal.model import Conversation, Event, Message, ToolCall
     from agent_journal.records import RecordForm
     from agent_journal.writers import Run
 
@@ -73,6 +73,50 @@ def value_at(bag: Any, place: tuple[str, ...]) -> Any:
     for name in place:
         bag = bag.get(name) if isinstance(bag, dict) else None
     return bag if place else None
+
+
+def is_separate(message: Message, form: RecordForm) -> bool:
+    """Whether a message is nothing but calls and thoughts, which are records of their own in the source."""
+    is_model = form.separate and message.role == "assistant" and message.native is None
+    return is_model and bool(message.parts) and all(isinstance(part, DEEDS) for part in message.parts)
+
+
+def echoed(event: Event, form: RecordForm) -> tuple[str, str] | None:
+    """What an event shows again: the type of its entry, and the words."""
+    if event.name not in form.echoes:
+        return None
+    kind, field = form.echoes[event.name]
+    words = _of_event(event, field, form)
+    return (kind, words) if isinstance(words, str) else None
+
+
+def token_counts(event: Event, form: RecordForm) -> dict[str, int]:
+    """The draft's token counts, where the event is a token count that states them."""
+    stated = counted_in(event, form)
+    counts = ((name, stated.get(theirs)) for theirs, name in form.usage_names.items())
+    return {name: value for name, value in counts if value is not None and is_count(value)}
+
+
+def counted_in(event: Event, form: RecordForm) -> dict[str, Any]:
+    """What a token count states of one response, under the source's names; empty if it is none."""
+    if event.name != TOKEN_COUNT or not form.usage_in:
+        return {}
+    counts = _of_event(event, form.usage_in, form)
+    shares = (value_at(counts, (name,)) for name in form.usage_of)
+    return next((share for share in shares if isinstance(share, dict)), {})
+
+
+def _of_event(event: Event, field: str, form: RecordForm) -> Any:
+    """A field of an event's own; None if its envelope has one of that name, too."""
+    body = form.event_body
+    if not body:
+        return event.data.get(field)
+    return None if field in event.data else value_at(event.data, (body, field))
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number from zero up."""
+    return value.__class__ is int and value >= 0
 
 
 def unanswered(call: ToolCall | None, form: RecordForm) -> dict[str, Any] | None:

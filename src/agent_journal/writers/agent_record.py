@@ -19,9 +19,12 @@ from agent_journal.redact import RECORDED
 from agent_journal.writers import WriterInfo
 from agent_journal.writers._record import (
     agent_meta,
+    echoed,
+    is_separate,
     is_told,
     recording_agent,
     start,
+    token_counts,
     unanswered,
     value_at,
     without_nulls,
@@ -47,7 +50,7 @@ INFO = WriterInfo(
         "system messages",
         "events other than queue operations, token counts and steps, and their data",
         "parents and branches",
-        "tokens and cost",
+        "tokens and cost of messages",
         "the models of single messages",
         "which messages are hidden, in a side chain or of one response, and why they end",
         "whose the parts are that a source keeps apart, and media and files among them",
@@ -132,8 +135,13 @@ class _Entries:
         is_part = bool(self._form.part_of)
         if self._open is not None and event.data.get(self._form.part_of) != self._open[0]:
             yield from self._closed()
+        echo = echoed(event, self._form)
         if event.name in _EVENTS:
-            yield {"type": "system-event", "event-type": event.name} | ({} if is_part else _place(event))
+            entry = {"type": "system-event", "event-type": event.name}
+            counts = token_counts(event, self._form)
+            yield entry | ({} if is_part else _place(event)) | ({"token-usage": counts} if counts else {})
+        elif echo is not None:
+            yield {"type": echo[0], "content": echo[1]} | _place(event)
         elif is_part and event.name == PATCH:
             diff = event.data.get("diff", "")
             yield {"type": "tool-result", "output": diff, "status": "success"} | _id(event)
@@ -146,6 +154,10 @@ class _Entries:
             yield from self._tool_entries(message)
         elif not role:
             self._left_out["system message"] += 1
+        elif is_separate(message, self._form):
+            yield from self._placed(list(self._children(message)), message)
+        elif self._form.separate and message.native is None and not message.parts:
+            self._left_out["message that says nothing"] += 1
         elif self._form.part_of:
             yield from self._closed()
             yield from self._beside(message, role)
@@ -200,7 +212,8 @@ class _Entries:
     def _status(self, result: ToolResult) -> str | None:
         """How a call went: in the source's own word where records of it have that."""
         stated = result.extra.get("status")
-        if self._form.own_status and (isinstance(stated, str) or result.is_error is None):
+        is_derived = "status" in self._form.derived
+        if is_derived or (self._form.own_status and (isinstance(stated, str) or result.is_error is None)):
             return stated if isinstance(stated, str) else None
         return "error" if result.is_error else "success"
 
@@ -235,6 +248,10 @@ class _Entries:
         elif said or not entries:
             output = of_parts(said)
             entries.append({"type": "tool-result", "output": "" if output is None else output})
+        return self._placed(entries, message)
+
+    def _placed(self, entries: list[dict[str, Any]], message: Message) -> list[dict[str, Any]]:
+        """Entries that a message is, each with its place."""
         place = _place(message)
         if len(entries) > 1:
             place.pop("id", None)  # an id names one entry

@@ -66,9 +66,11 @@ def thought(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa: A
     if content is not None and content.__class__ is not str:
         fields.keep("content", content)
         content = None
+    text = None if ours.content == "summary" else content or None
+    summary = fields.text("summary") if ours.summary is None else ours.summary
     return Reasoning(
-        text=(content or None) if ours.text is UNSET else ours.text,
-        summary=fields.text("summary") if ours.summary is None else ours.summary,
+        text=text if ours.text is UNSET else ours.text,
+        summary=summary if ours.content is None else content,
         signature=fields.text("signature") if ours.signature is None else ours.signature,
         encrypted=fields.text("encrypted"),
         extra=_left(fields, ours.extra),

@@ -13,8 +13,8 @@ from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Other, Role, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.agent_record.deeds import WAYS, put_back, result_values, text, usage
-from agent_journal.readers.agent_record.ours import OfEvent, OfMessage, taken
-from agent_journal.records import OURS
+from agent_journal.readers.agent_record.ours import OfEvent, OfMessage, put_texts_back, taken
+from agent_journal.records import OURS, TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 _SPEAKERS: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 # Who is behind an entry that stands alone and is no message.
 _DOERS: dict[str, Role] = {"tool-call": "assistant", "reasoning": "assistant", "tool-result": "tool"}
+# What of an entry that stands alone is the call's or the thought's, not its message's.
+_OWN = {
+    "tool-call": ("name", "input", "call-id"),
+    "reasoning": ("content", "encrypted", "summary", "signature"),
+}
 
 
 class Entries:
@@ -44,6 +49,9 @@ class Entries:
         """Every entry; what is below a message and no part of it follows it."""
         found: list[Entry] = []
         self._raws = raws
+        if self._is_ours:
+            for raw in raws:
+                put_texts_back(raw)
         pending: list[tuple[Any, str | None, str, list[int]]] = [
             (raws[index], None, f"entries[{index}]", parts) for index, parts in _gathered(raws)
         ]
@@ -74,7 +82,7 @@ class Entries:
         if kind == "tool-result":
             return self._answer(fields, parent), []
         if kind in WAYS:
-            return self._deed(fields, kind, parent), []
+            return self._deed(fields, kind, parent)
         return self._event(fields, kind, parent), []
 
     def _place(self, fields: Fields, parent: str | None, ours: OfMessage | OfEvent) -> dict[str, Any]:
@@ -164,7 +172,7 @@ class Entries:
     ) -> Message:
         is_native = ours.native if ours.native is not None else not same(exactly(parts), content)
         place = self._place(fields, parent, ours)
-        counted = usage(fields, ours.usage)
+        counted = usage(fields, ours.usage) if ours.counts is None else ours.counts
         fields.drop("type")
         return Message(
             **place,
@@ -194,11 +202,21 @@ class Entries:
             parts = parts_in(content, [result])
         return self._said(fields, ours, parent, role="tool", parts=parts, content=content)
 
-    def _deed(self, fields: Fields, kind: str, parent: str | None) -> Message:
-        """The message of one call or thought."""
-        place = self._place(fields, parent, OfEvent())
-        part = WAYS[kind](fields, self._kinds)
-        return Message(**place, role=_DOERS[kind], parts=[part])
+    def _deed(self, fields: Fields, kind: str, parent: str | None) -> tuple[Entry, list[tuple[int, Any]]]:
+        """The message of one call or thought, and of those below it."""
+        if not self._is_ours:
+            place = self._place(fields, parent, OfEvent())
+            part = WAYS[kind](fields, self._kinds)
+            return Message(**place, role=_DOERS[kind], parts=[part]), []
+        ours = taken(fields, OfMessage)
+        named = ours.part.pop("fields", None) or []
+        own = fields.take_all([*_OWN[kind], *named])
+        if ours.part:
+            own[OURS] = ours.part
+        first = WAYS[kind](Fields(own, self._note, fields.where), self._kinds)
+        deeds, below = self._children(fields)
+        said = self._said(fields, ours, parent, role=_DOERS[kind], parts=[first, *deeds], content=None)
+        return replace(said, native=None), below
 
     def _event(self, fields: Fields, kind: str, parent: str | None) -> Event:
         if kind == "system-event":
@@ -212,13 +230,9 @@ class Entries:
                     Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.look('type'))[:40]!r}"
                 )
         place = self._place(fields, parent, ours)
-        if ours.event is not None:
-            output = fields.take("output")
-            fields.drop("status")
-            if ours.output is not None:
-                fields.keep(ours.output, output)
+        _put_data_back(fields, ours)
         data = fields.bag("data")
-        rest = fields.rest() | ours.extra
+        rest = put_back(fields, ours.extra, ours.inside)
         return Event(
             **place, name="unknown" if name is None else name, data=rest if data is None else data | rest
         )
@@ -243,6 +257,22 @@ class Entries:
         for cut in cuts:
             self._note(Kind.CYCLE, cut, "its parent is also its descendant")
         return [_without_parent(entry) if entry.id in cuts else entry for entry in placed]
+
+
+def _put_data_back(fields: Fields, ours: OfEvent) -> None:
+    """Give what is told in fields of the draft's its own name again."""
+    if ours.content is not None:
+        fields.drop("type")
+        fields.keep(ours.content, fields.take("content"))
+    elif ours.event is not None:
+        output = fields.take("output")
+        fields.drop("status")
+        if ours.output is not None:
+            fields.keep(ours.output, output)
+    if ours.usage is not None:
+        stated = fields.bag("token-usage") or {}
+        own = {name: value for name, value in stated.items() if name not in TOKEN_COUNTS}
+        fields.keep(ours.usage, own | ours.usage_extra)
 
 
 def _ours(raw: Any, name: str) -> Any:

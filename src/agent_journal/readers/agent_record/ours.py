@@ -23,9 +23,10 @@ from agent_journal.model import (
     ToolCall,
     ToolKind,
     ToolResult,
+    Usage,
 )
 from agent_journal.notes import Kind
-from agent_journal.records import OURS
+from agent_journal.records import OURS, SAME
 
 if TYPE_CHECKING:
     from agent_journal.fields import Fields
@@ -34,13 +35,18 @@ if TYPE_CHECKING:
 class OfEvent(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of an event.
 
-    `event` is its name where the entry is of another type, `output` the field that is told as an output.
+    `event` is its name where the entry is of another type, `output` and `content` the fields that are told as
+    such, `usage` the one that is told as token counts; `inside` names fields that are in an object.
     """
 
     id: str | None = None
     made_id: bool = False
     event: str | None = None
     output: str | None = None
+    content: str | None = None
+    usage: str | None = None
+    usage_extra: Bag = {}
+    inside: dict[str, list[str]] = {}
     extra: Bag = {}
 
 
@@ -74,8 +80,9 @@ class OfResult(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OfThought(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of reasoning."""
+    """What is said of reasoning; `content` is what that is where it is not the text alone."""
 
+    content: Literal["summary", "both"] | None = None
     text: str | UnsetType | None = UNSET
     summary: str | None = None
     signature: str | None = None
@@ -104,6 +111,7 @@ class OfMessage(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of a message.
 
     In `parts` a number is a place among its children; `inside` names fields that the source has in an object.
+    `counts` are those that an event states, `part` is what is said of the call or thought that an entry is.
     `beside` counts the entries before it that are its parts, and the events between those and it. `parent` is
     what the source calls its parent-id.
     """
@@ -121,7 +129,9 @@ class OfMessage(Struct, frozen=True, forbid_unknown_fields=True):
     parts: list[int | Text | Code | Reasoning | ToolCall | ToolResult | Media | Other] | None = None
     native: bool | None = None
     usage: OfUsage = OfUsage()
+    counts: Usage | None = None
     result: OfResult = OfResult()
+    part: Bag = {}
     inside: dict[str, list[str]] = {}
     extra: Bag = {}
 
@@ -157,11 +167,43 @@ class OfConversation(Struct, frozen=True, forbid_unknown_fields=True):
 Kept = TypeVar("Kept", OfEvent, OfText, OfCall, OfResult, OfThought, OfMessage)
 
 
+def put_texts_back(entry: Any) -> None:
+    """Put texts that an entry has once where they belong under our key, too; bad places are left alone."""
+    ours = entry.get(OURS) if isinstance(entry, dict) else None
+    same = ours.pop(SAME, None) if isinstance(ours, dict) else None
+    for shared in same if isinstance(same, list) else ():
+        match shared:
+            case [[*target, int() | str() as name], [*source], *part]:
+                text, holder = _at(entry, source), _at(entry, target)
+                if part and isinstance(text, str) and all(isinstance(end, int) for end in part):
+                    text = text[slice(*part[:2])]
+                if isinstance(text, str):
+                    _put(holder, name, text)
+
+
+def _at(value: Any, path: list[Any]) -> Any:
+    for name in path:
+        is_there = name in value if isinstance(value, dict) else _has(value, name)
+        value = value[name] if is_there else None
+    return value
+
+
+def _has(value: Any, name: Any) -> bool:
+    return isinstance(value, list) and isinstance(name, int) and 0 <= name < len(value)
+
+
+def _put(holder: Any, name: int | str, text: str) -> None:
+    if isinstance(holder, dict) or _has(holder, name):
+        holder[name] = text
+
+
 def taken(fields: Fields, kind: type[Kept]) -> Kept:
     """What is said of an entry; what others wrote there stays in it, with a note."""
     value = fields.take(OURS)
-    if value is None:
-        return kind()
+    return kind() if value is None else _converted(fields, value, kind)
+
+
+def _converted(fields: Fields, value: Any, kind: type[Kept]) -> Kept:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:

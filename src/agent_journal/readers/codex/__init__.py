@@ -31,7 +31,7 @@ INFO = ReaderInfo(
     name="codex",
     title="Codex",
     versions=("envelope", "bare", DOCUMENT, PROMPTS),
-    revision=6,
+    revision=7,
     names={"record": "codex"},
     config_key="codex",
     env=("AJ_CODEX_PATH", "CODEX_HOME"),
@@ -50,7 +50,28 @@ INFO = ReaderInfo(
     ),
     companions=("*/session_index.jsonl",),
     tool_kinds=TOOL_KINDS,
-    record=RecordForm(provider="model_provider", system_as="user"),
+    record=RecordForm(
+        provider="model_provider",
+        system_as="user",
+        body="payload",
+        event_body="payload",
+        separate=True,
+        echoes={
+            "user_message": ("user", "message"),
+            "agent_message": ("assistant", "message"),
+            "agent_reasoning": ("reasoning", "text"),
+        },
+        derived=frozenset({"exit_code", "status"}),
+        usage_in="info",
+        usage_of=("last_token_usage", "total_token_usage"),
+        usage_names={
+            "input_tokens": "input",
+            "cached_input_tokens": "cached",
+            "output_tokens": "output",
+            "reasoning_output_tokens": "reasoning",
+            "total_tokens": "total",
+        },
+    ),
     resume="codex resume {id}",
     evidence=(
         "the vendor's public source as of August 2026, and some 1,400 lines from the field "

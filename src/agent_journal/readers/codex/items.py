@@ -114,7 +114,9 @@ class Items:
         output, succeeded = item.take("output"), None
         if output is None:
             output = ""
+        native = None if output.__class__ is str else output
         if output.__class__ is dict:
+            native = dict(output)
             output, succeeded = self._told_output(output, item)
         if output.__class__ is str:
             code = exit_code(output)
@@ -124,7 +126,8 @@ class Items:
             output = self._parts(output, item.where)
             failed, extra = None if succeeded is None else not succeeded, {}
         call_id = self._answered(item)
-        return Said("tool", [ToolResult(call_id=call_id, output=output, is_error=failed, extra=extra)])
+        result = ToolResult(call_id=call_id, output=output, is_error=failed, native=native, extra=extra)
+        return Said("tool", [result])
 
     def _told_output(self, raw: dict[str, Any], item: Fields) -> tuple[Any, bool | None]:
         """Output and success of an answer that is an object; one content part counts as a list of it."""

@@ -17,9 +17,10 @@ from agent_journal.writers.agent_record_v3.apart import told_apart
 from agent_journal.writers.agent_record_v3.attribution import attribution
 from agent_journal.writers.agent_record_v3.entries import told_in_order
 from agent_journal.writers.agent_record_v3.passing import SESSION, pass_on
+from agent_journal.writers.agent_record_v3.sharing import share_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item
     from agent_journal.writers import Run
@@ -79,9 +80,13 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
-            "entries": list((told_apart if form.part_of else told_in_order)(conversation.timeline, form)),
+            "entries": list(share_texts(_entries(conversation, form))),
         }
     )
+
+
+def _entries(conversation: Conversation, form: RecordForm) -> Iterator[dict[str, Any]]:
+    return (told_apart if form.part_of else told_in_order)(conversation.timeline, form)
 
 
 def _end(conversation: Conversation) -> str | None:

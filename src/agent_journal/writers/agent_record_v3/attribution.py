@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import tree
 from agent_journal.model import Message, ToolCall, ToolResult
-from agent_journal.writers.agent_record_v3.passing import is_count
+from agent_journal.writers._record import is_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

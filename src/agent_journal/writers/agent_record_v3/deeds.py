@@ -9,7 +9,16 @@ from agent_journal.blocks import DEEDS, answer, answered, same
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult
 from agent_journal.records import FAILED, OURS
 from agent_journal.writers._record import value_at, without_nulls
-from agent_journal.writers.agent_record_v3.passing import CALL, REASONING, RESULT, pass_on, pass_on_all
+from agent_journal.writers.agent_record_v3.passing import (
+    ANSWER,
+    CALL,
+    REASONING,
+    RESULT,
+    SEPARATE_CALL,
+    SEPARATE_REASONING,
+    pass_on,
+    pass_on_all,
+)
 
 if TYPE_CHECKING:
     from agent_journal.blocks import Deed
@@ -54,6 +63,30 @@ def told(deed: Deed, block: Any, call: ToolCall | None, message: Message, form: 
     return found
 
 
+def separate(message: Message, deeds: list[Deed], form: RecordForm, ours: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a message that is nothing but deeds: the first of them, and the others below it."""
+    first, *others = deeds
+    of_part: dict[str, Any] = {}
+    match first:
+        case ToolCall():
+            taken = SEPARATE_CALL
+            found = _call(first, of_part, form, taken)
+        case Reasoning():
+            taken = SEPARATE_REASONING
+            found = _reasoning(first, of_part, taken)
+        case _:
+            taken = ANSWER
+            found = answered_by(first, None, of_part, form, taken)
+    if fields := [name for name in found if name not in taken]:
+        of_part["fields"] = fields
+    if of_part:
+        ours["part"] = of_part
+    if others:
+        call = first if isinstance(first, ToolCall) else None
+        found["children"] = [told(deed, None, call, message, form) for deed in others]
+    return found
+
+
 def tell_again(found: dict[str, Any], call: ToolCall | None, ours: dict[str, Any], form: RecordForm) -> None:
     """What is told of a call and of its result, both."""
     if form.again_at and call is not None:
@@ -73,7 +106,9 @@ def _moment(call: ToolCall | None, place: tuple[str, ...], message: Message, for
     return stated if stated or form.part_of else times.moment(message.at)
 
 
-def _call(call: ToolCall, ours: dict[str, Any], form: RecordForm) -> dict[str, Any]:
+def _call(
+    call: ToolCall, ours: dict[str, Any], form: RecordForm, taken: frozenset[str] = CALL
+) -> dict[str, Any]:
     if call.kind is not None:
         ours["kind"] = call.kind
     if call.input is None:
@@ -85,9 +120,9 @@ def _call(call: ToolCall, ours: dict[str, Any], form: RecordForm) -> dict[str, A
         # Its times and how it went are told in the draft's own fields.
         places = (form.call_at, form.answer_at, form.status_at)
         told_otherwise = {place[1] for place in places if place[:1] == (form.call_body,)}
-        pass_on_all(found, call.extra, ours, form.call_body, CALL, told=told_otherwise)
+        pass_on_all(found, call.extra, ours, form.call_body, taken, told=told_otherwise)
     elif call.extra:
-        pass_on(found, call.extra, ours, CALL)
+        pass_on(found, call.extra, ours, taken)
     return found
 
 
@@ -108,6 +143,9 @@ def answered_by(
         if FAILED.get(status) is not failed:
             ours["is_error"] = failed
         extra = {name: value for name, value in extra.items() if name != "status"}
+    elif "status" in form.derived:
+        if failed is not None:
+            ours["is_error"] = failed
     elif failed is not None or not form.own_status:
         found["status"] = "error" if failed else "success"
         if failed is None:
@@ -135,13 +173,18 @@ def _output(result: ToolResult, block: Any, ours: dict[str, Any]) -> Any:
     return value
 
 
-def _reasoning(thought: Reasoning, ours: dict[str, Any]) -> dict[str, Any]:
+def _reasoning(thought: Reasoning, ours: dict[str, Any], taken: frozenset[str] = REASONING) -> dict[str, Any]:
     text, summary = thought.text, thought.summary
-    found = {"type": "reasoning", "content": (summary if text is None else text) or ""}
+    content = (summary if text is None else text) or ""
+    found = {"type": "reasoning", "content": content}
     if thought.encrypted is not None:
         found["encrypted"] = thought.encrypted
-    ours |= without_nulls({"summary": summary, "signature": thought.signature})
-    if text != (found["content"] or None):
-        ours["text"] = text
-    pass_on(found, thought.extra, ours, REASONING)
+    if content and summary == content:
+        ours["content"] = "summary" if text is None else "both"
+    else:
+        ours |= without_nulls({"summary": summary})
+        if text != (content or None):
+            ours["text"] = text
+    ours |= without_nulls({"signature": thought.signature})
+    pass_on(found, thought.extra, ours, taken)
     return found

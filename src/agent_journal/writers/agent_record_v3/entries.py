@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from agent_journal import times
 from agent_journal.blocks import DEEDS, exactly, parts_in, same
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.records import OURS
-from agent_journal.writers._record import is_told, without_nulls
-from agent_journal.writers.agent_record_v3.deeds import answered_by, children
-from agent_journal.writers.agent_record_v3.passing import ANSWER, EVENT, MESSAGE, pass_on, pass_on_all
+from agent_journal.writers._record import (
+    counted_in,
+    echoed,
+    is_separate,
+    is_told,
+    token_counts,
+    without_nulls,
+)
+from agent_journal.writers.agent_record_v3.deeds import answered_by, children, separate
+from agent_journal.writers.agent_record_v3.passing import (
+    ANSWER,
+    ECHO,
+    EVENT,
+    MESSAGE,
+    SEPARATE_CALL,
+    SEPARATE_REASONING,
+    USAGE,
+    pass_on,
+    pass_on_all,
+)
 from agent_journal.writers.agent_record_v3.usage import counts
 
 if TYPE_CHECKING:
@@ -27,6 +46,7 @@ class Whole:
     def __init__(self, timeline: Sequence[Message | Event], form: RecordForm) -> None:
         self.form = form
         self.parents = {told.parent_id for told in timeline}
+        self._stated = _stated_counts(timeline, form)
         self._usage: Usage | None = None
         self._counts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
@@ -35,6 +55,21 @@ class Whole:
         if usage is not self._usage:
             self._usage, self._counts = usage, counts(usage)
         return self._counts
+
+    def is_stated(self, usage: Usage) -> bool:
+        """Whether an event states the token counts of a message: they are told once."""
+        return bool(self._stated) and _as_key(usage.extra) in self._stated
+
+
+def _stated_counts(timeline: Sequence[Message | Event], form: RecordForm) -> set[bytes]:
+    if not form.usage_in:
+        return set()
+    events = (told for told in timeline if isinstance(told, Event) and token_counts(told, form))
+    return {_as_key(counted_in(event, form)) for event in events}
+
+
+def _as_key(counts: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(counts, order="deterministic")
 
 
 def told_in_order(timeline: Sequence[Message | Event], form: RecordForm) -> Iterator[dict[str, Any]]:
@@ -51,16 +86,68 @@ def entry(told: Message | Event, whole: Whole) -> dict[str, Any]:
         match told.parts:
             case [ToolResult() as result]:
                 return _answer(told, result, whole)
-    return _message(told, whole)
+    return _separate(told, whole) if is_separate(told, whole.form) else _message(told, whole)
 
 
 def as_event(event: Event, whole: Whole) -> dict[str, Any]:
     """Something that happened, with what the source tells of it."""
+    form = whole.form
+    if echo := echoed(event, form):
+        return _echo(event, *echo, whole)
     ours: dict[str, Any] = {}
-    found = {"type": "system-event", "event-type": event.name}
+    found: dict[str, Any] = {"type": "system-event", "event-type": event.name}
     tell_place(found, event, ours, whole)
-    pass_on(found, event.data, ours, EVENT)
+    data = event.data
+    if counts := token_counts(event, form):
+        data = _tell_counts(found, counts, data, ours, form)
+    pass_on_all(found, data, ours, form.event_body, EVENT)
+    if counts:
+        _tell_inside(form.event_body, form.usage_in, ours)
     return with_ours(found, ours)
+
+
+def _tell_counts(
+    found: dict[str, Any],
+    counts: dict[str, int],
+    data: dict[str, Any],
+    ours: dict[str, Any],
+    form: RecordForm,
+) -> dict[str, Any]:
+    """Tell the tokens that an event counts, and return its data without them."""
+    stated, data = _moved(data, form.event_body, form.usage_in)
+    left: dict[str, Any] = {}
+    found["token-usage"] = counts
+    pass_on(counts, stated, left, USAGE)
+    ours["usage"] = form.usage_in
+    if left:
+        ours["usage_extra"] = left["extra"]
+    return data
+
+
+def _echo(event: Event, kind: str, words: str, whole: Whole) -> dict[str, Any]:
+    """An event that shows again what was said, as the entry of that."""
+    form = whole.form
+    field = form.echoes[event.name][1]
+    ours: dict[str, Any] = {"event": event.name, "content": field}
+    found: dict[str, Any] = {"type": kind, "content": words}
+    tell_place(found, event, ours, whole)
+    _, data = _moved(event.data, form.event_body, field)
+    pass_on_all(found, data, ours, form.event_body, ECHO)
+    _tell_inside(form.event_body, field, ours)
+    return with_ours(found, ours)
+
+
+def _tell_inside(body: str, field: str, ours: dict[str, Any]) -> None:
+    """Say that a field that is told otherwise is the source's in an object."""
+    if body:
+        ours.setdefault("inside", {}).setdefault(body, []).append(field)
+
+
+def _moved(data: dict[str, Any], body: str, field: str) -> tuple[Any, dict[str, Any]]:
+    """A value of an event's, and its data without it."""
+    inner = data[body] if body else data
+    left = {name: value for name, value in inner.items() if name != field}
+    return inner[field], {**data, body: left} if body else left
 
 
 def tell_place(found: dict[str, Any], told: Message | Event, ours: dict[str, Any], whole: Whole) -> None:
@@ -98,7 +185,9 @@ def tell_facts(found: dict[str, Any], message: Message, ours: dict[str, Any], wh
     tell_place(found, message, ours, whole)
     if message.model is not None:
         found["model-id"] = message.model
-    if message.usage is not None:
+    if message.usage is not None and whole.is_stated(message.usage):
+        ours["counts"] = message.usage
+    elif message.usage is not None:
         found["token-usage"], left = whole.counts(message.usage)
         if left:
             ours["usage"] = left
@@ -161,6 +250,17 @@ def _is_plain(part: Part) -> bool:
     if kind is Reasoning:
         return part.text.__class__ is str and not part.extra  # type: ignore[union-attr] # a thought
     return kind is Text and not part.extra and not part.citations and part.text != ""  # type: ignore[union-attr]
+
+
+def _separate(message: Message, whole: Whole) -> dict[str, Any]:
+    """A message that is nothing but calls and thoughts: entries of their own."""
+    ours: dict[str, Any] = {}
+    deeds = [part for part in message.parts if isinstance(part, DEEDS)]
+    found = separate(message, deeds, whole.form, ours)
+    tell_facts(found, message, ours, whole)
+    taken = SEPARATE_REASONING if isinstance(deeds[0], Reasoning) else SEPARATE_CALL
+    pass_on_all(found, message.extra, ours, whole.form.body, taken)
+    return with_ours(found, ours)
 
 
 def _answer(message: Message, result: ToolResult, whole: Whole) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
 from agent_journal.records import OURS
+from agent_journal.writers._record import is_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,9 @@ RESULT = frozenset({"name", "output", "call-id", "status", "is-error", *_ENTRY})
 ANSWER = RESULT | _PLACE
 PATCHED = frozenset({"output", "call-id", "status", "is-error", "id", "timestamp", "parent-id", *_ENTRY})
 REASONING = frozenset({"content", "encrypted", "summary", "signature", *_ENTRY})
+SEPARATE_CALL = CALL | _PLACE
+SEPARATE_REASONING = REASONING | _PLACE
+ECHO = MESSAGE | REASONING
 USAGE = frozenset({"input", "output", "cached", "reasoning", "total", "cost", OURS})
 # Names of fields that the draft demands a type of.
 _TYPED = frozenset({"id", "subject", "timestamp"})
@@ -77,8 +81,3 @@ def _is_valid(name: str, value: Any) -> bool:
     if name != "timestamp":
         return value.__class__ is str
     return is_count(value) or (value.__class__ is str and bool(times.is_moment(value)))
-
-
-def is_count(value: Any) -> bool:
-    """Whether a value is a whole number from zero up."""
-    return value.__class__ is int and value >= 0

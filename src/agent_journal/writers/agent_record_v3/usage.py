@@ -6,7 +6,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.records import TOKEN_COUNTS
-from agent_journal.writers.agent_record_v3.passing import USAGE, is_count, pass_on
+from agent_journal.writers._record import is_count
+from agent_journal.writers.agent_record_v3.passing import USAGE, pass_on
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
