@@ -32,6 +32,9 @@ _COMMON = ("cwd", "version", "gitBranch", "sessionId")
 _NO_MODEL = "<synthetic>"
 # Outside of a branch git says HEAD, outside of a repository the app says nothing.
 _NO_BRANCH = ("HEAD", "")
+# What the app tells the model when something ended that ran in the background.
+_OWN_ORIGINS = ("task-notification", "auto-continuation")
+_NOTIFICATION = ("<task-notification>", "</task-notification>")
 # Versions 2.1.3x repeat the count of a response's first moment, one to eight tokens, on all its lines.
 _FIRST_MOMENT = 8
 
@@ -123,6 +126,7 @@ class Lines:
             role="user",
             parent_id=line.parent_uuid or None,
             at=at,
+            hidden=_is_notification(content),
             sidechain=line.is_sidechain is True,
             parts=parts,
             native=native,
@@ -233,7 +237,7 @@ class Lines:
             role=role,
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
             at=fields.moment("timestamp"),
-            hidden=_is_hidden(fields),
+            hidden=_is_hidden(fields) or (role == "user" and _is_the_apps(fields, content)),
             sidechain=fields.look("isSidechain") is True,
             parts=parts,
             native=native,
@@ -304,6 +308,27 @@ def _is_hidden(fields: Fields) -> bool:
         fields.look("isMeta") is True
         or fields.look("isVisibleInTranscriptOnly") is True
         or fields.look("isSynthetic") is True
+    )
+
+
+def _is_the_apps(fields: Fields, content: Any) -> bool:
+    """Whether the app wrote a prompt; since 2.1.3xx `origin` and `promptSource` tell where one came from."""
+    if fields.look("promptSource") == "system" or _is_notification(content):
+        return True
+    stated = fields.look("origin")
+    if stated.__class__ is not dict:
+        return False
+    origin = Fields(stated, fields.note, fields.where)
+    # What people scheduled, or wrote elsewhere, comes as a notification with a `subkind`.
+    return origin.look("kind") in _OWN_ORIGINS and not origin.has("subkind")
+
+
+def _is_notification(content: Any) -> bool:
+    """Whether a prompt is nothing but news of what ran in the background."""
+    return (
+        content.__class__ is str
+        and content.startswith(_NOTIFICATION[0])
+        and content.rstrip().endswith(_NOTIFICATION[1])
     )
 
 
