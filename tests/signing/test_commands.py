@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -72,6 +73,40 @@ def test_a_changed_record_is_told_and_fails(records: Path) -> None:
 
     assert done.returncode == 1
     assert done.stdout.startswith("a.sig: NOT VALID: the bytes are not those that this key signed")
+
+
+def test_all_bytes_of_the_file_are_signed(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "a.sig")
+    verify = ("record", "verify", "--key", "keys/signing-key.pub.pem", "--payload", str(place))
+    done = aj(records, *verify, "--json", "a.sig")
+    hashed = json.loads(done.stdout)["unverified"]["trace-metadata"]["content-hash"]
+    assert (0, hashlib.sha256(place.read_bytes()).hexdigest()) == (done.returncode, hashed)
+
+    place.write_bytes(place.read_bytes() + b"\n")
+    longer = aj(records, *verify, "a.sig")
+
+    assert 1 == longer.returncode
+    assert "NOT VALID: the bytes are not those that this key signed; they end with a line" in longer.stdout
+    assert 0 == aj(records, *verify, "--canonicalize", "a.sig").returncode
+
+
+def test_a_record_that_ends_with_a_line_feed_is_not_signed(records: Path) -> None:
+    place = min((records / "records").iterdir())
+    place.write_bytes(place.read_bytes() + b"\n")
+    done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place))
+
+    assert (1, 1) == (done.returncode, done.stderr.count("\n"))
+    assert "it ends with a line feed, which is not in its canonical form" in done.stderr
+
+
+@pytest.mark.parametrize("target", ["agent-record", "agent-record-v3"])
+def test_what_is_written_to_one_file_can_be_signed(records: Path, target: str) -> None:
+    session = min(EXAMPLE.rglob("*.jsonl"))
+    aj(records, "convert", str(session), "-t", target, "-o", "one.json")
+    done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", "one.json")
+
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])

@@ -46,7 +46,7 @@ def keygen(output: Path) -> None:
 )
 @click.option("--issuer", metavar="TEXT", help="Who records. Default: this program.")
 def sign(records: tuple[Path, ...], key: Path, output: str | None, issuer: str | None) -> None:
-    """Sign the exact bytes of each RECORD, which must be in the form that aj writes."""
+    """Sign all bytes of each RECORD, which must be one record in the form that aj writes."""
     from agent_journal import files  # noqa: PLC0415
     from agent_journal import output as outputs  # noqa: PLC0415
     from agent_journal.notes import Notes  # noqa: PLC0415
@@ -78,12 +78,14 @@ def sign(records: tuple[Path, ...], key: Path, output: str | None, issuer: str |
     metavar="RECORD",
     help=f"The record. Default: the file beside SIG that is called the same without {_SUFFIX}.",
 )
-@click.option("--canonicalize", is_flag=True, help="Ignore spaces and the order of keys in RECORD.")
+@click.option(
+    "--canonicalize", is_flag=True, help="Ignore spaces, line feeds and the order of keys in RECORD."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per signature.")
 def verify(
     *, signatures: tuple[Path, ...], key: Path, payload: Path | None, canonicalize: bool, as_json: bool
 ) -> int:
-    """Say whether each SIG is by this key and of the very bytes of its record; exit code 0 if all are."""
+    """Say whether each SIG is by this key and of all bytes of its record; exit code 0 if all are."""
     from agent_journal.signing import keys  # noqa: PLC0415
     from agent_journal.signing.cbor import MAX_BYTES  # noqa: PLC0415
     from agent_journal.signing.record import verify as verdict_on  # noqa: PLC0415
@@ -187,10 +189,10 @@ def _record_of(signature: Path) -> Path | None:
 
 
 def _payload(place: Path) -> bytes:
-    """The bytes of a record; the line feed that ends its file is not part of it."""
+    """All bytes of a record's file."""
     from agent_journal.signing.record import MAX_RECORD_BYTES  # noqa: PLC0415
 
-    return _bytes_of(place, MAX_RECORD_BYTES).removesuffix(b"\n")
+    return _bytes_of(place, MAX_RECORD_BYTES)
 
 
 def _bytes_of(place: Path, most: int) -> bytes:

@@ -1,6 +1,6 @@
 """Signing agent records and verifying that they are unchanged: COSE_Sign1, detached, Ed25519.
 
-What is signed is the record's exact bytes. What stands outside of the signature may be shown, but never as
+What is signed is all bytes of the record's file. What stands outside of the signature may be shown, but never as
 verified, and where it contradicts what is inside, the signature is refused.
 """
 
@@ -60,7 +60,12 @@ def sign(payload: bytes, key: Ed25519PrivateKey, *, issuer: str, signed_at: int)
     import cbor2  # noqa: PLC0415 (slow to import)
 
     whole = _record(payload)
-    if payload != canonical.encode(whole):
+    form = canonical.encode(whole)
+    if payload == form + b"\n":
+        raise Refused(
+            "it ends with a line feed, which is not in its canonical form; write it with aj convert"
+        )
+    if payload != form:
         raise Refused("it is not in canonical form, so that other programs could not check its signature")
     session: str = whole["session"]["session-id"]
     protected = cbor2.dumps(
@@ -105,7 +110,7 @@ def _verified(
     for kid in (headers.get(_KID), unprotected.get(_KID)):
         if isinstance(kid, bytes) and len(kid) == len(expected) and kid != expected:
             raise Refused("it names another key than the one it must be of")
-    _check(signature, _to_be_signed(protected, payload), key)
+    _check(signature, protected, payload, key)
     whole = _record(payload)
     claims = headers[_CLAIMS]
     if claims[_SUBJECT] != whole["session"]["session-id"]:
@@ -179,15 +184,16 @@ def _payload(given: bytes | None, attached: bytes | None) -> bytes:
     return payload
 
 
-def _check(signature: bytes, signed: bytes, key: Ed25519PublicKey) -> None:
+def _check(signature: bytes, protected: bytes, payload: bytes, key: Ed25519PublicKey) -> None:
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
 
     if len(signature) != _SIGNATURE_BYTES:
         raise Refused(f"the signature has {len(signature)} bytes, not {_SIGNATURE_BYTES}")
     try:
-        key.verify(signature, signed)
+        key.verify(signature, _to_be_signed(protected, payload))
     except InvalidSignature as error:
-        raise Refused("the bytes are not those that this key signed") from error
+        hint = "; they end with a line feed, which --canonicalize ignores" if payload.endswith(b"\n") else ""
+        raise Refused(f"the bytes are not those that this key signed{hint}") from error
 
 
 def _to_be_signed(protected: bytes, payload: bytes) -> bytes:

@@ -43,13 +43,16 @@ _NOTHING = Conversation(id="", source="")
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each conversation as one record on one line, in the form in which records are signed."""
+    """Write each conversation as one record, in the very bytes that are signed; a line feed is between two."""
+    between = b""
     for item in items:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
             continue
-        out.write(canonical.encode(record(item, run)))
-        out.write(b"\n")
+        data = canonical.encode(record(item, run))
+        out.write(between)
+        out.write(data)
+        between = b"\n"
 
 
 def record(conversation: Conversation, run: Run) -> dict[str, Any]:
