@@ -1,7 +1,7 @@
 """Signing agent records and verifying that they are unchanged: COSE_Sign1, detached, Ed25519.
 
-What is signed is all bytes of the record's file. What stands outside of the signature may be shown, but never as
-verified, and where it contradicts what is inside, the signature is refused.
+What is signed is all bytes of the record's file. What stands outside of the signature may be shown, but never
+as verified, and where it contradicts what is inside, the signature is refused.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _NOTHING = Conversation(id="", source="")
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each conversation as one record, in the very bytes that are signed; a line feed is between two."""
+    """Write each conversation as one record, in the bytes that are signed; a line feed is between two."""
     between = b""
     for item in items:
         if isinstance(item, Memory):
