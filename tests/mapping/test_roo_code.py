@@ -778,6 +778,67 @@ def test_parent_and_child(tmp_path: Path) -> None:
     assert unified(path)["session"]["is_sidechain"] is True
 
 
+def test_a_child_that_no_result_names_is_found_by_its_task(tmp_path: Path) -> None:
+    child = "019c5c10-0000-7000-8000-000000000002"
+    calls = [
+        {"type": "tool_use", "id": f"toolu_{place}", "name": "new_task", "input": {"message": message}}
+        for place, message in enumerate(("Boil water", "Boil an egg\n"))
+    ]
+    task(tmp_path, [BOIL[0], answer(1, *calls, id="msg_1")])
+    path = task(tmp_path, BOIL, None, child, history_item=item(id=child, parentTaskId=TASK))
+
+    assert read(path)[0].link == Link(
+        conversation_id=TASK, relation="subagent", message_id="msg_1", call_id="toolu_1"
+    )
+
+
+def agents(folder: Path, *tasks: tuple[str, str, Any]) -> Link | None:
+    """The link of an agent that was asked to count, where calls have these ids, tasks and results."""
+    place = folder / "sessions" / "1784094124598_ab12c"
+    place.mkdir(parents=True)
+    calls = [
+        {"type": "tool_use", "id": call, "name": "spawn_agent", "input": {"systemPrompt": "s", "task": asked}}
+        for call, asked, _ in tasks
+    ]
+    results = [{"type": "tool_result", "tool_use_id": call, "content": given} for call, _, given in tasks]
+    lead = [answer(1, *calls, id="m1"), user(2, *results, id="m2")]
+    agent = [
+        user(1, {"type": "text", "text": "Count"}, id="a1"),
+        answer(2, {"type": "text", "text": "Four."}),
+    ]
+    for name, session_id, messages in (
+        ("1784094124598_ab12c", "1784094124598_ab12c", lead),
+        ("agent_7f", "1784094124598_ab12c__agent_7f", agent),
+    ):
+        whole = {"version": 1, "agent": "lead", "sessionId": session_id, "messages": messages}
+        save_document(place, f"{name}.messages.json", whole)
+    read_items = read_all([str(place)], Notes())
+    return next(one.link for one in read_items if isinstance(one, Conversation) and "__" in one.id)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "call"),
+    [
+        ([("c1", "Sort", {"text": "Done."}), ("c2", "Count", {"text": "Four."})], "c2"),
+        ([("c1", "Count", {"text": "Five."}), ("c2", "Count", {"text": "Four."})], "c2"),
+        ([("c1", "Count", '{"text":"Five."}'), ("c2", "Count", '{"text":"Four."}')], "c2"),
+        ([("c1", "Count", "Five."), ("c2", "Count", [{"type": "text", "text": "Four."}])], "c2"),
+        # Nothing tells these apart.
+        ([("c1", "Count", "Four."), ("c2", "Count", "Four.")], None),
+        ([("c1", "Sort", "Four.")], None),
+    ],
+)
+def test_an_agent_belongs_to_the_call_with_its_task(
+    tmp_path: Path, tasks: list[Any], call: str | None
+) -> None:
+    assert agents(tmp_path, *tasks) == Link(
+        conversation_id="1784094124598_ab12c",
+        relation="subagent",
+        message_id=None if call is None else "m1",
+        call_id=call,
+    )
+
+
 @pytest.mark.parametrize(
     ("folder", "extension"),
     [

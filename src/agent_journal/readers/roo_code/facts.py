@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import times
 from agent_journal.fields import Fields
 from agent_journal.model import Link, Message, Summary
-from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import settings, spent
+from agent_journal.readers.roo_code import settings, spawned, spent
 from agent_journal.readers.roo_code.history import is_summary
 from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
 from agent_journal.readers.roo_code.shown import FIRST
@@ -16,7 +15,7 @@ from agent_journal.readers.roo_code.signs import ITEM, METADATA
 from agent_journal.tree import plain_text, title_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from agent_journal.model import Bag, Event, Usage
     from agent_journal.notes import Notes
@@ -155,8 +154,11 @@ class Facts:
         parent = self.item.text("parentTaskId")
         if not parent:
             return None
-        call = None if self.task_id is None else _call_of(self._files.of_parent(parent), self.task_id)
-        return Link(conversation_id=parent, relation="subagent", call_id=call)
+        calls = spawned.Calls()
+        for _, record in self._files.of_parent(parent):
+            calls.add(record)
+        call = None if self.task_id is None else calls.naming(self.task_id)
+        return spawned.link_to(parent, call or calls.beginning(self.task, None))
 
     def rest(self) -> Bag:
         """What nobody took, under the names of the files."""
@@ -170,19 +172,6 @@ class Facts:
 
 def _is_moment(task_id: str) -> bool:
     return task_id.isascii() and task_id.isdigit() and len(task_id) == len("1771000000000")
-
-
-def _call_of(records: Iterable[tuple[int, Any]], child_id: str) -> str | None:
-    """The call whose result names a task that it began."""
-    for _, record in records:
-        content = record.get("content") if record.__class__ is dict else None
-        for block in contents.blocks_of(content):
-            if contents.type_of(block) != "tool_result":
-                continue
-            result, call = block.get("content"), block.get("tool_use_id")
-            if result.__class__ is str and child_id in result[:200] and call.__class__ is str:
-                return call
-    return None
 
 
 def summaries(timeline: Sequence[Message | Event]) -> list[Summary]:

@@ -10,7 +10,7 @@ from agent_journal.fields import Fields, words
 from agent_journal.model import Conversation, Link, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import facts
+from agent_journal.readers.roo_code import facts, spawned
 from agent_journal.readers.roo_code.history import History, is_summary
 from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
 
@@ -27,20 +27,21 @@ _COMPACTION_SUFFIX = ".compaction.json"
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation of each agent of a session."""
     if not source.is_folder:
-        yield _conversation(source, note, name)
+        yield _conversation(source, note, name, spawned.Parents())
         return
+    parents = spawned.Parents()
     for file in source.children():
         if file.is_folder or not file.name.endswith(SESSION_SUFFIX):
             if file.name not in (f"{source.name}.json", f"{source.name}{_COMPACTION_SUFFIX}"):
                 note.add(Kind.IGNORED_FILE, file.label, "", "a folder" if file.is_folder else "")
             continue
         try:
-            yield _conversation(file, note.about(file.label), name)
+            yield _conversation(file, note.about(file.label), name, parents)
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _conversation(file: Source, note: Notes, name: str) -> Conversation:
+def _conversation(file: Source, note: Notes, name: str, parents: spawned.Parents) -> Conversation:
     whole, records = _parts(file, note)
     stem = file.name.removesuffix(SESSION_SUFFIX)
     session_id = whole.text("sessionId") or stem
@@ -68,7 +69,7 @@ def _conversation(file: Source, note: Notes, name: str) -> Conversation:
         model=next((one.model for one in said if one.model), None) or manifest.text("model"),
         cwd=manifest.text("cwd"),
         shape="list",
-        link=_fork(stated) if root is None else Link(conversation_id=root, relation="subagent"),
+        link=_fork(stated) if root is None else _link(root, file, said, parents),
         timeline=list(said),
         summaries=[*facts.summaries(said), *condensed],
         platform={"extension": CLINE, **({} if agent is None else {"agent": agent}), **_modes(modes)},
@@ -113,6 +114,15 @@ def _root(file: Source, session_id: str, manifest: Fields) -> str | None:
     if manifest.rest() or not folder or folder == session_id:
         return None
     return folder if file.companion(f"{folder}{SESSION_SUFFIX}") is not None else None
+
+
+def _link(root: str, file: Source, said: list[Message], parents: spawned.Parents) -> Link | None:
+    """The session that an agent works for, and the call of it that began the agent."""
+    of_root = file.companion(f"{root}{SESSION_SUFFIX}")
+    answer = next(
+        (text for one in reversed(said) if one.role == "assistant" and (text := tree.plain_text(one))), None
+    )
+    return None if of_root is None else parents.link(root, of_root, _first(said), answer)
 
 
 def _fork(stated: Fields) -> Link | None:
