@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.real_tools.fake_model.server import FakeModel
@@ -14,10 +16,19 @@ from tests.real_tools.fake_model.server import FakeModel
 _TIMEOUT_S = 120.0
 _GRACE_S = 15.0
 _POLL_S = 0.1
+_STILL_S = 0.5
 
 
 class ToolFailed(Exception):
     """The tool did not do what was asked of it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a person types, in tmux's names of keys, as soon as the screen shows a text (an expression)."""
+
+    seen: str
+    keys: tuple[str, ...]
 
 
 class Sandbox:
@@ -65,6 +76,24 @@ class Sandbox:
         self.outputs.append(f"$ {' '.join(command)}\n{output}")
         return output
 
+    def interact(self, *command: str, steps: Sequence[Step], prompt: str | None = None) -> None:
+        """Run a command in a terminal of its own, type what the steps say, and wait until it ends.
+
+        A command that is still there after the last step's keys is ended as when its window is closed.
+        """
+        if prompt is not None:
+            self.prompts.append(prompt)
+        terminal = _Terminal(self.home.parent / "tmux", self.work, self.env)
+        terminal.start(command)
+        try:
+            for step in steps:
+                terminal.wait_for(step.seen)
+                terminal.press(step.keys)
+            terminal.wait_for_end()
+        finally:
+            self.outputs.append(f"$ {' '.join(command)}\n{terminal.screen()}")
+            terminal.close()
+
     def _finished(self, command: Sequence[str], env: Mapping[str, str], stdin: str) -> str:
         process = subprocess.Popen(
             command,
@@ -104,6 +133,60 @@ class Sandbox:
             if process.poll() is None:
                 os.killpg(process.pid, sent)
                 _wait(process, _GRACE_S / 3)
+
+
+class _Terminal:
+    """A tmux server with one window."""
+
+    def __init__(self, socket: Path, work: Path, env: Mapping[str, str]) -> None:
+        self.socket = socket
+        self.work = work
+        self.env = env
+        self.last_screen = ""
+
+    def start(self, command: Sequence[str]) -> None:
+        size = ("-x", "160", "-y", "50")
+        self._tmux("-f", os.devnull, "new-session", "-d", "-c", str(self.work), *size, "--", *command)
+
+    def wait_for(self, seen: str) -> None:
+        """Until the screen shows it and stands still, because what is typed while it draws may be lost."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        before = ""
+        while time.monotonic() < deadline:
+            screen = self.screen()
+            if screen == before and re.search(seen, screen):
+                return
+            before = screen
+            time.sleep(_STILL_S)
+        raise ToolFailed(f"the screen never showed {seen}:\n{self.last_screen}")
+
+    def press(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._tmux("send-keys", key)
+            time.sleep(_STILL_S)
+
+    def wait_for_end(self) -> None:
+        deadline = time.monotonic() + _GRACE_S
+        while self._is_there() and time.monotonic() < deadline:
+            self.screen()
+            time.sleep(_POLL_S)
+
+    def screen(self) -> str:
+        if self._is_there():
+            self.last_screen = self._tmux("capture-pane", "-p") or self.last_screen
+        return self.last_screen
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+    def _is_there(self) -> bool:
+        return bool(self._tmux("list-sessions"))
+
+    def _tmux(self, *arguments: str) -> str:
+        command = ("tmux", "-S", str(self.socket), *arguments)
+        return subprocess.run(
+            command, env=self.env, capture_output=True, text=True, check=False, errors="replace"
+        ).stdout
 
 
 def _wait(process: subprocess.Popen[str], seconds: float) -> None:
