@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tests.real_tools.fake_model.exchange import Asked, OfferedTool, PlannedCall, Reply, Turn
@@ -42,6 +43,7 @@ _TOOL_NAMES = {
         r"^spawn_agent$|^task$|^agent$|^subagent$|^use_subagents?$|^invoke_agent$|^delegate",
         r"task|agent",
     ),
+    "wait": (r"^wait$|^wait_agent$|^wait_for_agents?$",),
 }
 _PATHS = {"filepath", "absolutepath", "path", "filename", "targetfile", "file", "abspath"}
 _CONTENTS = {"content", "text", "filetext", "contents", "filecontent"}
@@ -50,6 +52,7 @@ _NEW = {"newstring", "newstr", "newtext", "replace", "new", "replacement"}
 _COMMANDS = {"command", "cmd", "script", "commands", "cmds"}
 _PROMPTS = {"prompt", "message", "task", "instructions", "query", "objective", "goal"}
 _AGENTS = {"subagenttype", "agenttype", "agentname", "agent"}
+_WAITED = {"targets", "target", "ids", "id", "agentids", "agentid"}
 _DESCRIPTIONS = {"description", "explanation", "taskprogress", "intent", "summary", "title", "reason"}
 _EDITOR_VERBS = {"read": "view", "write": "create", "edit": "str_replace"}
 
@@ -97,7 +100,7 @@ def _next_step(asked: Asked, position: int, number: int) -> Reply:
     steps = _steps(asked.turns[position].text)
     kinds = {kind for kind, _ in steps}
     word = steps[-1][1].strip()
-    todo = [(kind, argument) for kind, argument in steps if kind not in ("par", "hang", "end")]
+    todo = list(_to_call(steps, asked))
     done = sum(turn.results for turn in asked.turns[position + 1 :])
     if not asked.tools:
         return Reply(text=f"Answer {number} without tools: {word}.", purpose="answer", hang="hang" in kinds)
@@ -117,6 +120,23 @@ def _steps(prompt: str) -> list[tuple[str, str]]:
         if kind == "end":
             runs.append([])
     return next(run for run in reversed(runs) if run)
+
+
+def _to_call(steps: list[tuple[str, str]], asked: Asked) -> Iterator[tuple[str, str]]:
+    """The directives that are calls; where a call only starts a subagent, another call waits for it."""
+    waits = _tool_for("wait", asked.tools)
+    for kind, argument in steps:
+        if kind in ("par", "hang", "end"):
+            continue
+        yield kind, argument
+        if kind == "task" and waits:
+            yield "wait", _started_agent(asked.results)
+
+
+def _started_agent(results: dict[str, str]) -> str:
+    """The id in the newest result that has one."""
+    ids = re.findall(r'"agent_?id":\s*"([^"]+)"', "\n".join(results.values()), re.IGNORECASE)
+    return ids[-1] if ids else ""
 
 
 def _planned(kind: str, argument: str, tools: list[OfferedTool]) -> PlannedCall | None:
@@ -171,6 +191,8 @@ def _argument(kind: str, name: str, about: dict[str, Any], argument: str) -> Any
         return _edit_argument(flat, about, argument, pieces)
     if kind == "task":
         return _task_argument(flat, about, argument, pieces)
+    if kind == "wait" and flat in _WAITED:
+        return [argument] if _type(about) == "array" else argument
     return None
 
 
