@@ -58,6 +58,7 @@ def differences(tool: Tool, truth: Truth, history: History) -> dict[Fact, list[s
         "title": comparison.title(),
         "parent": comparison.parent(),
         "order": comparison.order(),
+        "notes": comparison.notes(),
     }
 
 
@@ -253,6 +254,10 @@ class _Comparison:
 
     def _is_prompt(self, message: Message) -> bool:
         return any(prompt in tree.plain_text(message) for prompt in self.truth.prompts)
+
+    def notes(self) -> list[str]:
+        """What was not understood: an unknown record may hold any of the other facts."""
+        return [] if self._gap("notes") else self.history.notes
 
     def _gap(self, fact: Fact) -> Unrecorded | None:
         """Why the tool writes nothing of this fact, for whatever purpose."""

@@ -22,6 +22,7 @@ Fact = Literal[
     "title",
     "parent",
     "order",
+    "notes",
 ]
 Scenario = Literal[
     "fresh", "continued", "forked", "compacted", "subagent", "parallel", "interrupted", "image"
