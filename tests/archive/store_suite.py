@@ -277,6 +277,16 @@ class StoreSuite:
         assert (first.conversation, 0, 0, [], []) == again[:5]
         assert last == store.last_key()
 
+    def test_without_a_title_a_list_shows_what_a_person_said_and_no_compaction(self, store: Store) -> None:
+        prompt = said("1", "first question", minute(1))
+        recap = Summary(text="This session is being continued", kind="system")
+        put(store, talk("a", prompt, summaries=[recap]), "/a")
+        put(store, talk("b", prompt, summaries=[Summary(text="Of tea"), recap]), "/b")
+
+        assert {"a": "first question", "b": "Of tea"} == {
+            each.id: each.title for each in store.conversations(Filter(), "title", None)
+        }
+
     def test_lists(self, store: Store) -> None:
         conversations = [
             talk(

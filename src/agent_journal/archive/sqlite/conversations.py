@@ -302,7 +302,7 @@ class Conversations(Prompts, Counting, Indexable):
         detail = detail_of(conversation)
         columns: dict[str, Any] = {
             "title": conversation.title,
-            "summary": conversation.summaries[-1].text if conversation.summaries else None,
+            "summary": _summary_of(conversation),
             "project": conversation.cwd,
             "git_branch": conversation.git_branch,
             "model": conversation.model,
@@ -442,6 +442,12 @@ def _is_before(at: str | None, other: str | None) -> bool:
 
 def _latest(*moments: str | None) -> str | None:
     return max((at for at in moments if at), key=lambda at: times.epoch_ms(at) or 0, default=None)
+
+
+def _summary_of(conversation: Conversation) -> str | None:
+    """The source's last summary of a conversation; one for the model, at a compaction, is no title."""
+    about = (each.text for each in reversed(conversation.summaries) if each.kind != "system")
+    return next(about, None)
 
 
 def _earliest(*moments: str | None) -> str | None:
