@@ -45,6 +45,8 @@ INJECTED = (
     "<hook_prompt ",
     "Warning: The maximum number of unified exec processes you can keep open is",
     "Warning: apply_patch was requested via ",
+    # How the summary of a compaction begins where it stands for what was before.
+    "Another language model started to solve this problem and produced a summary",
 )
 
 TOOL_KINDS: dict[str, ToolKind] = {
