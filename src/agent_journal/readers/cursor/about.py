@@ -129,10 +129,11 @@ def _summaries(fields: Fields) -> list[Summary]:
     told = fields.look("latestConversationSummary")
     inner = told.get("summary") if isinstance(told, dict) else None
     if isinstance(inner, str) and inner:
-        return [Summary(text=inner)]
+        return [Summary(text=inner, kind="system")]
     if not isinstance(inner, dict) or (text := text_in(inner, "summary")) is None:
         return []
-    return [Summary(text=text, message_id=text_in(inner, "truncationLastBubbleIdInclusive"))]
+    last = text_in(inner, "truncationLastBubbleIdInclusive")
+    return [Summary(text=text, kind="system", message_id=last)]
 
 
 def _started(fields: Fields, head: Bag, timeline: list[Entry]) -> str | None:
