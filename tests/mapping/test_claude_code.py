@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import readers, tree
+from agent_journal import readers, telling, tree
 from agent_journal.model import (
     Conversation,
     Event,
@@ -276,6 +276,14 @@ def test_a_title_is_not_made_up(tmp_path: Path) -> None:
 # Usage: a response over several lines states its tokens on each of them.
 
 
+def test_the_summary_of_a_compaction_is_hidden(tmp_path: Path) -> None:
+    recap = line(PROMPT, isCompactSummary=True, message={"role": "user", "content": "This session is …"})
+    conversation, _ = read(tmp_path, recap, line(PROMPT, uuid="u2", parentUuid="u1"))
+
+    assert [message.hidden for message in tree.messages(conversation)] == [True, False]
+    assert telling.title(conversation) == "Fix the bug in main.py"
+
+
 def test_tokens_count_once_and_the_last_value_wins(tmp_path: Path) -> None:
     lines = [answer("a1", "u1", 5), answer("a2", "a1", 5), RESULT, answer("a3", "u2", 87)]
     conversation, _ = read(tmp_path, PROMPT, *lines)
@@ -519,7 +527,7 @@ def test_files_that_the_app_puts_behind_a_summary_are_hidden(tmp_path: Path) -> 
     summary = {**PROMPT, "isCompactSummary": True}
     conversation, _ = read(tmp_path, summary, file_attached(), file_attached("f2", "f1"))
 
-    assert [message.hidden for message in tree.messages(conversation)] == [False, True, True]
+    assert [message.hidden for message in tree.messages(conversation)] == [True, True, True]
 
 
 def test_sub_agent_in_a_file_of_its_own(tmp_path: Path) -> None:

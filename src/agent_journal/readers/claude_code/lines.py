@@ -306,6 +306,7 @@ def _is_hidden(fields: Fields) -> bool:
     """Whether the app does not show a message, or only in its full transcript."""
     return (
         fields.look("isMeta") is True
+        or fields.look("isCompactSummary") is True
         or fields.look("isVisibleInTranscriptOnly") is True
         or fields.look("isSynthetic") is True
     )
