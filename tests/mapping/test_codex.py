@@ -171,8 +171,7 @@ def test_sound_is_kept_apart(tmp_path: Path) -> None:
         '<codex_internal_context source="goal">\nGo on.\n</codex_internal_context>',
         "<external_browser>a tab</external_browser>",
         '<hook_prompt hook_run_id="h1">Run the tests.</hook_prompt>',
-        "Another language model started to solve this problem and produced a summary of its thinking "
-        "process. Here is the summary:\nTea was made.",
+        "Another language model started to solve this problem and produced a summary: Tea was made.",
     ],
 )
 def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path, text: str) -> None:
