@@ -71,7 +71,19 @@ def came_from(messages: Sequence[Message]) -> Link | None:
         forked = message.extra["forkedFrom"]
         if session := text_in(forked, "sessionId"):
             return Link(conversation_id=session, relation="fork", message_id=text_in(forked, "messageUuid"))
-    return _continued(messages)
+    return _forked(messages) or _continued(messages)
+
+
+def _forked(messages: Sequence[Message]) -> Link | None:
+    """Where `--fork-session` copied from: of the lines it copies, answers name the session that asked.
+
+    In a fork of a fork they name either one; the last of them is nearest.
+    """
+    last = next((each for each in reversed(messages) if "requestSessionId" in each.extra), None)
+    original = None if last is None else text_in(last.extra, "requestSessionId")
+    if last is None or original is None:
+        return None
+    return Link(conversation_id=original, relation="fork", message_id=last.id)
 
 
 def _continued(messages: Sequence[Message]) -> Link | None:
