@@ -580,6 +580,7 @@ def test_hostile_names_of_files_are_not_followed(tmp_path: Path) -> None:
         f"{SESSION}/tool-results/toolu_1.json",
         f"p/{SESSION}/subagents/agent-ab12.meta.json",
         f"p/{SESSION}/remote-agents/remote-agent-1.meta.json",
+        f"p/{SESSION}/custom-title.json",
     ],
 )
 def test_files_beside_a_session_are_no_units(path: str) -> None:

@@ -37,7 +37,13 @@ INFO = ReaderInfo(
         for place in ("projects/**/*.jsonl", "history.jsonl")
         for home in ("~/.claude", "~/.config/claude", "%CLAUDE_CONFIG_DIR%")
     ),
-    companions=("*/tool-results/*", "*/agent-*.meta.json", "*/remote-agents/*", "*/paste-cache/*.txt"),
+    companions=(
+        "*/tool-results/*",
+        "*/agent-*.meta.json",
+        "*/remote-agents/*",
+        "*/paste-cache/*.txt",
+        "*/custom-title.json",
+    ),
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
     record=RecordForm(body="message"),

@@ -91,6 +91,11 @@ class Beside:
         file = self._source.companion(f"{self._stem}.meta.json")
         return None if file is None else self._content(file)
 
+    def custom_title(self) -> Any:
+        """What `<session>/custom-title.json` says, if there is one: since 2.1.3xx titles are also there."""
+        file = self._source.companion(self._stem, "custom-title.json")
+        return None if file is None else self._content(file)
+
     def call_of(self, agent: str, session: str) -> str | None:
         """The id of the call that started a sub-agent, as the session tells that made it."""
         parent = self._above(f"{session}.jsonl")

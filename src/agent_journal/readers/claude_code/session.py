@@ -79,6 +79,8 @@ class Session:
         events = [entry for entry in entries if not isinstance(entry, Message)]
         self._note_counts(messages)
         meta = self._beside.meta() if self._is_agent else None
+        renamed = None if self._is_agent else self._beside.custom_title()
+        beside = {"meta": meta, "custom-title": renamed}
         started_at, updated_at = tree.span(messages or events)
         is_list = len(messages) > 1 and all(entry.parent_id is None for entry in entries)
         conversation_id = self._id()
@@ -86,7 +88,9 @@ class Session:
             id=conversation_id or ids.made(source, entries[0].id),
             made_id=conversation_id is None,
             source=source,
-            title=facts.title(events, self._timeline) or facts.text_in(meta, "description"),
+            title=facts.text_in(renamed, "customTitle")
+            or facts.title(events, self._timeline)
+            or facts.text_in(meta, "description"),
             started_at=started_at,
             updated_at=updated_at,
             app_version=common["version"],
@@ -99,7 +103,7 @@ class Session:
             link=self._link(messages, meta),
             timeline=entries,
             summaries=facts.summaries(entries),
-            extra=extra if meta is None else {**extra, "meta": meta},
+            extra=extra | {name: told for name, told in beside.items() if told is not None},
         )
 
     def _id(self) -> str | None:
