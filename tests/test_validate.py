@@ -406,3 +406,215 @@ def test_the_reader_claims_what_is_taken_for_a_document() -> None:
 
         assert validate.is_unified(record) is claimed
         assert claimed is (len(missing) < 2)
+
+
+# What the source says counts, not what we make of it.
+
+
+def claude_line(number: int, body: dict[str, Any], kind: str = "user") -> dict[str, Any]:
+    return {
+        "type": kind,
+        "uuid": f"u{number}",
+        "parentUuid": None,
+        "sessionId": "5d1f4c1e-3a52-4c0b-9d6e-7f2a8b3c9e10",
+        "timestamp": f"2026-03-01T10:00:{number:02d}.000Z",
+        "cwd": "/work",
+        "version": "2.1.90",
+        "message": body,
+    }
+
+
+def errors_of(tmp_path: Path, name: str, *records: Any, level: str = "standard") -> list[str]:
+    """What `aj validate` says against a file of these records."""
+    place = tmp_path / name
+    place.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    done = aj(str(place), "--json", "--level", level)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    errors = [error for row in rows for error in row["errors"]]
+    assert rows, done.stderr
+    assert done.returncode == (1 if errors else 0)
+    return errors
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ({"content": "Hello."}, []),
+        ({"content": []}, ["Message 1 has empty content"]),
+        ({"content": None}, ["Message 1 has empty content"]),
+        ({}, ["Message 1 has empty content"]),
+        ({"content": ""}, ["line 2: Missing message.content: the source does not state it"]),
+    ],
+)
+def test_content_that_is_filled_in_is_empty(
+    tmp_path: Path, kind: str, content: dict[str, Any], error: list[str]
+) -> None:
+    first = claude_line(1, {"role": "user", "content": "Hi"})
+    second = claude_line(2, {"role": kind, **content}, kind)
+
+    assert error == errors_of(tmp_path, "s.jsonl", first, second)
+    assert [] == errors_of(tmp_path, "s.jsonl", first, second, level="lenient")
+
+
+def test_content_that_was_filled_in_is_empty_in_the_document_too() -> None:
+    filled = message("user", 1, {"type": "text", "text": ""}, agent_journal={"empty": True})
+
+    assert ["Message 1 has empty content"] == found(document(messages=[message("user", 0), filled])).errors
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ({"content": {"content_type": "text", "parts": ["Hi"]}}, []),
+        ({"content": {"content_type": "text", "parts": [""]}}, []),
+        ({"content": {"content_type": "text", "parts": []}}, ["[0] b: Missing content"]),
+        ({"content": None}, ["[0] b: Missing content"]),
+        ({}, ["[0] b: Missing content"]),
+    ],
+)
+def test_an_empty_text_is_content_where_a_source_writes_it_on_purpose(
+    tmp_path: Path, content: dict[str, Any], error: list[str]
+) -> None:
+    def node(name: str, parent: str | None, children: list[str], role: str, **more: Any) -> dict[str, Any]:
+        said = {"id": name, "author": {"role": role}, "create_time": 1767261601.5, "metadata": {}, **more}
+        return {"id": name, "parent": parent, "children": children, "message": said}
+
+    opening = node("a", None, ["b"], "system", content={"content_type": "text", "parts": [""]})
+    mapping = {"a": opening, "b": node("b", "a", [], "user", **content)}
+    conversation = {
+        "conversation_id": "11111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa",
+        "title": "Tea",
+        "create_time": 1767261600.5,
+        "update_time": 1767261700.0,
+        "current_node": "b",
+        "mapping": mapping,
+    }
+    suffix = ": the source does not state it"
+
+    assert [each + suffix for each in error] == errors_of(tmp_path, "conversations.json", [conversation])
+
+
+@pytest.mark.parametrize(
+    ("role", "error"),
+    [
+        ({}, "line 2: Missing message.role: the source does not state it"),
+        ({"role": None}, "line 2: Missing message.role: the source does not state it"),
+        ({"role": "robot"}, "line 2: Invalid role 'robot'"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_a_role_that_was_inferred_is_missing(
+    tmp_path: Path, role: dict[str, Any], error: str, kind: str
+) -> None:
+    first = claude_line(1, {"role": "user", "content": "Hi"})
+    second = claude_line(2, {**role, "content": [{"type": "text", "text": "Hello."}]}, kind)
+
+    assert [error] == errors_of(tmp_path, "s.jsonl", first, second)
+
+
+def copilot_event(**more: Any) -> dict[str, Any]:
+    return {
+        "timestamp": "2026-01-05T08:00:00Z",
+        "file": "tea.py",
+        "language": "python",
+        "extensionVersion": "1.250.0",
+        "editor": "vscode",
+        "promptContext": "def brew(",
+        "accepted": True,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("completion", [{}, {"completion": None}, {"completion": ""}])
+def test_an_event_without_a_completion(tmp_path: Path, completion: dict[str, Any]) -> None:
+    later = {"timestamp": "2026-01-05T08:01:00Z", "promptContext": "def pour("}
+    whole = copilot_event(completion="leaves):")
+
+    assert [] == errors_of(tmp_path, "events.jsonl", whole)
+    assert ["line 2: Missing completion: the source does not state it"] == errors_of(
+        tmp_path, "events.jsonl", whole, copilot_event(**later, **completion)
+    )
+
+
+def test_an_event_that_only_prompts_needs_a_completion_after_it(tmp_path: Path) -> None:
+    prompt = copilot_event(type="prompt")
+    answer = {
+        "type": "completion",
+        "timestamp": "2026-01-05T08:00:01Z",
+        "file": "tea.py",
+        "completion": "leaves):",
+    }
+
+    assert [] == errors_of(tmp_path, "events.json", [prompt, answer])
+    assert ["[0]: Missing completion: the source does not state it"] == errors_of(
+        tmp_path, "events.json", [prompt]
+    )
+
+
+AZURE_URL = "https://tea.example/openai/{}?api-version=2024-02-15-preview"
+
+
+@pytest.mark.parametrize(
+    ("more", "asked", "is_missing"),
+    [
+        ({"deploymentName": "tea-prod"}, {}, False),
+        ({"url": AZURE_URL.format("deployments/tea-prod/chat/completions")}, {}, False),
+        ({"url": AZURE_URL.format("v1/chat/completions")}, {"model": "tea-prod"}, False),
+        ({}, {}, True),
+        ({"deploymentName": ""}, {}, True),
+        ({}, {"model": "gpt-4"}, True),
+    ],
+)
+def test_a_call_without_a_deployment(
+    tmp_path: Path, more: dict[str, Any], asked: dict[str, Any], *, is_missing: bool
+) -> None:
+    call = {
+        "requestId": "7c1f1f0e-1111-4222-8333-444455556666",
+        "apiVersion": "2024-02-15-preview",
+        "timestamp": "2026-01-05T08:00:00Z",
+        "durationMs": 2500,
+        "requestBody": {"messages": [{"role": "user", "content": "Which tea?"}], **asked},
+        "responseBody": {
+            "id": "c",
+            "object": "chat.completion",
+            "model": "gpt-4-0613",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "Sencha."}}],
+        },
+        **more,
+    }
+    where = "7c1f1f0e-1111-4222-8333-444455556666"
+    error = f"{where}: Missing deployment: the source does not state it"
+
+    assert ([error] if is_missing else []) == errors_of(tmp_path, "calls.jsonl", call)
+
+
+@pytest.mark.parametrize(
+    "platform",
+    [
+        {"name": "continue_dev", "version": "1.2.0", "model": "gpt-4"},
+        {"name": "roo_code", "version": "3.52", "metadata": {"mode": "architect"}},
+        {"name": "roo_code", "version": "3.52", "metadata": {"active_mode": "architect"}},
+    ],
+)
+def test_a_document_as_the_tables_show_it(tmp_path: Path, platform: dict[str, Any]) -> None:
+    """They map the session's id to `conversation_id`, and have no `session`."""
+    made = {name: value for name, value in document(platform=platform).items() if name != "session"}
+
+    assert [] == errors_of(tmp_path, "made.json", made)
+
+
+@pytest.mark.parametrize(
+    ("platform", "error"),
+    [
+        ({"name": "continue_dev", "version": "1.2.0"}, "Missing platform.model"),
+        (
+            {"name": "roo_code", "version": "3.52", "metadata": {}},
+            "Missing platform.metadata.mode or platform.metadata.active_mode",
+        ),
+    ],
+)
+def test_what_the_tables_demand_is_still_demanded(
+    tmp_path: Path, platform: dict[str, Any], error: str
+) -> None:
+    assert [error] == errors_of(tmp_path, "made.json", document(platform=platform))

@@ -2,6 +2,9 @@
 
 `lenient` asks the schema alone; `standard` also the data quality checks and required fields of the mapping
 document; `strict` also the further rules of the schema's project, and lets no warning pass.
+
+A document that was made from another source is judged by what that source states. What had to be filled in is
+marked in the document (`agent_journal`), or was noted by the reader that inferred it.
 """
 
 from __future__ import annotations
@@ -14,9 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec import Struct
 
 from agent_journal import ids, times
+from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from agent_journal.notes import Note
 
 Level = Literal["lenient", "standard", "strict"]
 LEVELS: tuple[Level, ...] = ("lenient", "standard", "strict")
@@ -30,6 +36,9 @@ _MOST_SCHEMA_ERRORS = 100
 _OURS = "agent_journal"
 # Required fields that the data quality checks have words of their own for.
 _TOLD = frozenset({"conversation_id", "platform.name", "messages"})
+_UNSTATED = "Missing {}: the source does not state it"
+# Notes of readers that are errors here, since the mapping document demands what was inferred.
+_FAULTS = {Kind.MISSING_FIELD.label: _UNSTATED, Kind.UNKNOWN_ROLE.label: "Invalid {}"}
 _FIRST_YEAR = "2020-01-01T00:00:00.000Z"
 _HOUR_MS = 3_600_000
 _EXPENSIVE = 100
@@ -59,8 +68,21 @@ def is_unified(record: Mapping[str, Any]) -> bool:
     return len(_SIGNS.intersection(record)) >= _ENOUGH_SIGNS
 
 
-def check(document: Any, level: Level, now: str, required: Iterable[str] = ()) -> Result:
-    """Check a document; behind `now` is the future, `required` are fields that its platform must have."""
+def check(
+    document: Any,
+    level: Level,
+    now: str,
+    required: Iterable[str] = (),
+    *,
+    noted: Iterable[Note] = (),
+    allows_empty_text: bool = False,
+) -> Result:
+    """Check a document; behind `now` is the future.
+
+    `required` are paths that its platform must have, `a|b` being one of two. `noted` is what its
+    reader noted: what the source does not state is an error. `allows_empty_text` is whether its source writes
+    an empty text where nothing is said.
+    """
     found = _Found([], [])
     if not isinstance(document, dict):
         return Result(conversation=None, valid=False, errors=["it is no JSON object"], warnings=[])
@@ -69,7 +91,10 @@ def check(document: Any, level: Level, now: str, required: Iterable[str] = ()) -
     messages = [each if isinstance(each, dict) else {} for each in _list(document.get("messages"))]
     if level != "lenient":
         _standard(document, messages, now, found)
+        _content(messages, found, allows_empty_text=allows_empty_text)
+        _roles(messages, found)
         found.errors.extend(_missing(document, messages, required))
+        found.errors.extend(_fault(note) for note in noted if note.kind in _FAULTS)
     if level == "strict":
         for rule in _STRICT:
             rule(document, messages, now, found)
@@ -128,9 +153,24 @@ def _standard(document: dict[str, Any], messages: list[dict[str, Any]], now: str
     if undated := sum(map(_is_undated, messages)):
         have = "has no timestamp of its own" if undated == 1 else "have no timestamp of their own"
         found.warnings.append(f"{undated} of {len(messages)} messages {have}")
+
+
+def _content(messages: list[dict[str, Any]], found: _Found, *, allows_empty_text: bool) -> None:
     for place, message in enumerate(messages):
         if not _has_length(message.get("content")):
             found.errors.append(f"Message {place} has empty content")
+        elif _is_filled_in(message):
+            told = found.warnings if allows_empty_text else found.errors
+            told.append(f"Message {place} has empty content")
+
+
+def _is_filled_in(message: dict[str, Any]) -> bool:
+    """Whether a document has an empty text where its source has no content at all, and says so."""
+    ours = message.get(_OURS)
+    return isinstance(ours, dict) and ours.get("empty") is True
+
+
+def _roles(messages: list[dict[str, Any]], found: _Found) -> None:
     for place, message in enumerate(messages):
         if message.get("role") not in ROLES:
             found.errors.append(f"Message {place} has invalid role: {_word(message)}")
@@ -152,11 +192,19 @@ def _missing(
 ) -> Iterator[str]:
     unstated = set(_unstated(document, messages))
     for path in required:
-        if not _has(document, path.split(".")):
+        ways = path.split("|")
+        present = [way for way in ways if _has(document, way.split("."))]
+        if not present:
             if path not in _TOLD:
-                yield f"Missing {path}"
-        elif path in unstated:
-            yield f"Missing {path}: the source does not state it"
+                yield f"Missing {' or '.join(ways)}"
+        elif unstated.issuperset(present):
+            yield _UNSTATED.format(present[0])
+
+
+def _fault(note: Note) -> str:
+    """What a reader noted when it inferred something, as an error."""
+    fault = _FAULTS[note.kind].format(note.detail)
+    return f"{note.where}: {fault}" if note.where else fault
 
 
 def _unstated(document: dict[str, Any], messages: list[dict[str, Any]]) -> Iterator[str]:

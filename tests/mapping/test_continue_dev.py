@@ -162,8 +162,8 @@ def test_roles_and_times_of_messages(unified: Any) -> None:
 
 
 def test_required_fields(unified: Any) -> None:
-    assert continue_dev.INFO.required == ("session.session_id", "messages", "platform.model")
-    assert unified["session"]["session_id"]
+    assert continue_dev.INFO.required == ("conversation_id", "messages", "platform.model")
+    assert unified["conversation_id"]
     assert unified["messages"]
     assert unified["platform"]["model"]
 

@@ -271,13 +271,17 @@ def test_a_system_prompt_may_stand_among_the_messages(tmp_path: Path) -> None:
 def test_required_fields_are_there(tmp_path: Path, path: str) -> None:
     for document in (documented(tmp_path), unified(whole_task(tmp_path))):
         value: Any = document
-        for step in path.split("."):
+        for step in path.partition("|")[0].split("."):
             value = value[step]
         assert value
 
 
 def test_what_is_required() -> None:
-    assert roo_code.INFO.required == ("session.session_id", "platform.metadata.mode", "messages")
+    assert roo_code.INFO.required == (
+        "conversation_id",
+        "platform.metadata.mode|platform.metadata.active_mode",
+        "messages",
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import msgspec
@@ -22,8 +22,12 @@ from agent_journal.writers.unified.envelope import document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.notes import Note
     from agent_journal.source import Source
     from agent_journal.writers import Run
+
+# Notes are a part of the verdict here, so more of them are kept than elsewhere.
+_NOTES_PER_FILE = 100_000
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,12 +50,19 @@ if TYPE_CHECKING:
 def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str | None, as_json: bool) -> int:
     """Check unified JSON as it is, and conversations of any source as the unified JSON they become."""
     printer = NotePrinter(everything=False)
-    notes = Notes(sink=printer)
+    notes = Notes(sink=printer, keep=_NOTES_PER_FILE)
     run = new_run(Notes())  # what writing them would note is no news here
     count = bad = 0
-    for file, found, required in _documents(inputs, from_format, run, notes):
-        result = validate.check(found, level, run.started_at, required)
-        _show(file, result, as_json=as_json)
+    for found in _documents(inputs, from_format, run, notes):
+        result = validate.check(
+            found.document,
+            level,
+            run.started_at,
+            found.required,
+            noted=found.noted,
+            allows_empty_text=found.allows_empty_text,
+        )
+        _show(found.file, result, as_json=as_json)
         count += 1
         bad += not result.valid
     printer.finish(notes)
@@ -65,10 +76,20 @@ def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str 
     return PARTLY if notes.damaged else 0
 
 
+class _Document(NamedTuple):
+    """A unified document, and what its source must state."""
+
+    file: str
+    document: Any
+    required: tuple[str, ...] = ()
+    allows_empty_text: bool = False
+    noted: tuple[Note, ...] = ()
+    """What its reader noted."""
+
+
 def _documents(
     inputs: tuple[str, ...], from_format: str | None, run: Run, notes: Notes
-) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-    """File, document and what its platform requires, for each conversation."""
+) -> Iterator[_Document]:
     for location in inputs:
         try:
             for unit in pipeline.units(location, notes, from_format):
@@ -83,30 +104,35 @@ def _documents(
             notes.add(Kind.UNREADABLE_FILE, location, "", str(error))
 
 
-def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
     if unit.reader.INFO.name == unified.INFO.name:
         yield from _as_they_are(unit.source, notes)
     else:
         yield from _as_they_become(unit, run, notes)
 
 
-def _as_they_are(source: Source, notes: Notes) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+def _as_they_are(source: Source, notes: Notes) -> Iterator[_Document]:
     infos = [reader.INFO for reader in readers.discover().values()]
     for _, found in jsonstream.values(source, notes.about(source.label)):
         platform = found.get("platform") if isinstance(found, dict) else None
         name = platform.get("name") if isinstance(platform, dict) else None
         # Several sources may go by one name there: what all of them must have.
-        known = [set(info.required) for info in infos if name and info.names.get("unified") == name]
-        yield source.label, found, tuple(sorted(set.intersection(*known))) if known else ()
+        known = [info for info in infos if name and info.names.get("unified") == name]
+        required = set.intersection(*(set(info.required) for info in known)) if known else ()
+        allows_empty_text = any(info.allows_empty_text for info in known)
+        yield _Document(source.label, found, tuple(sorted(required)), allows_empty_text)
 
 
-def _as_they_become(
-    unit: pipeline.Unit, run: Run, notes: Notes
-) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+def _as_they_become(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
+    info = unit.reader.INFO
+    kept = len(notes.kept)
     for item in pipeline.read_unit(unit, notes):
         if isinstance(item, Conversation):
             made = msgspec.json.decode(encode(document(item, run)))
-            yield unit.source.label, made, unit.reader.INFO.required
+            # What a reader notes while it makes a conversation is about that one. A reader that has to see
+            # all of a file first has noted everything before it gives the first.
+            noted, kept = tuple(notes.kept[kept:]), len(notes.kept)
+            yield _Document(unit.source.label, made, info.required, info.allows_empty_text, noted)
 
 
 def _show(file: str, result: validate.Result, *, as_json: bool) -> None:

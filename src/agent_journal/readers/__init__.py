@@ -74,7 +74,9 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     tool_kinds: dict[str, ToolKind] = {}
     """What its tools do: `{"Bash": "shell"}`."""
     required: tuple[str, ...] = ()
-    """Paths that its unified documents must have: `platform.version`, `messages[].role`."""
+    """Paths that its unified documents must have: `platform.version`, `messages[].role`; `a|b` is either."""
+    allows_empty_text: bool = False
+    """Whether it writes an empty text where nothing is said: a message without content misses nothing."""
     raw_field: str = ""
     """Of a message's `extra`: its text as the model was given it, where that is not what the person said."""
     record: RecordForm = RecordForm()

@@ -55,7 +55,7 @@ def said(raw: Any, note: Notes, where: int | str) -> Said:
     name = fields.take("role")
     role = roles.role(name)
     if role is None and name is not None:
-        note(Kind.UNKNOWN_TYPE, where, f"role {str(name)[:40]!r}")
+        note(Kind.UNKNOWN_ROLE, where, f"role {str(name)[:40]!r}")
         fields.keep("role", name)
     content = fields.take("parts")
     listed = [in_camel_case(part) for part in content] if content.__class__ is list else content

@@ -88,7 +88,7 @@ def role_of(fields: Fields) -> Role:
     if name is not None and name != role:
         fields.keep("role", name)
     if role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(name)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(name)[:40]!r}")
     return role or "user"
 
 

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 _IDS = ("requestid", "apimrequestid", CORRELATION)
 _URLS = ("url", "backendurl", "requesturl")
+# Since August 2025 the model that a request to this path names is the deployment.
+_PATH_OF_VERSION_1 = "/openai/v1/"
 _URL = re.compile(r"/deployments/(?P<deployment>[^/?#]+)|[?&]api-version=(?P<version>[^&#]+)")
 
 
@@ -66,6 +68,8 @@ class Facts(NamedTuple):
     resource: str | None
     columns: Bag
     """The version and the account again, under the names that the log has for them."""
+    is_deployment_stated: bool = True
+    """Whether the log itself names the deployment."""
 
     def beside(self, extra: Bag, api_version: str | None, account_id: str | None) -> Bag:
         """What else a call says, with what of these its conversation has from another call."""
@@ -356,15 +360,18 @@ def _facts(rows: list[Row], request: Any) -> Facts:
     deployment = _told(rows, (DEPLOYMENT, DIAGNOSED_DEPLOYMENT, *OWN_DEPLOYMENTS))
     versions, accounts = _stated(rows, VERSION), _stated(rows, SUBSCRIPTION)
     version, account = (next(iter(stated.values()), None) for stated in (versions, accounts))
+    is_version_1 = False
     for row in rows:
         for name in _URLS:
             url = row.look(name)
+            is_version_1 = is_version_1 or (isinstance(url, str) and _PATH_OF_VERSION_1 in url)
             for part in _URL.finditer(url) if isinstance(url, str) else ():
                 deployment = deployment or part["deployment"]
                 version = version or part["version"]
+    is_stated = deployment is not None or is_version_1
     if deployment is None and request.__class__ is dict and isinstance(request.get("model"), str):
         deployment = request["model"] or None
-    return Facts(deployment, version, account, _seen(rows, "resourceid"), versions | accounts)
+    return Facts(deployment, version, account, _seen(rows, "resourceid"), versions | accounts, is_stated)
 
 
 def _stated(rows: list[Row], name: str) -> Bag:

@@ -35,17 +35,19 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
                 yield from days.add(call)
     yield from days.held()
     for conversation in stitching.conversations():
-        yield _with_facts(conversation, facts)
+        yield _with_facts(conversation, facts, note)
     if not facts:
         note(Kind.IGNORED_FILE, "", "there is no row in it")
 
 
-def _with_facts(conversation: Conversation, facts: list[Facts]) -> Conversation:
+def _with_facts(conversation: Conversation, facts: list[Facts], note: Notes) -> Conversation:
     """A dialogue with what the first of its calls that says it says about the service.
 
     Where another call says otherwise, that stays with it: people with accounts of their own may ask the same.
     """
     told = [facts[request.index] for request in conversation.requests]
+    if not any(each.is_deployment_stated for each in told):
+        note(Kind.MISSING_FIELD, conversation.id, "deployment")
     api_version = next((each.api_version for each in told if each.api_version), None)
     account_id = next((each.account_id for each in told if each.account_id), None)
     return replace(

@@ -26,6 +26,8 @@ INFO = ReaderInfo(
     names={"unified": "chatgpt", "pam": "chatgpt", "record": "chatgpt"},
     tool_kinds=TOOL_KINDS,
     required=("conversation_id", "created_at", "messages"),
+    # Each conversation begins with a system message whose only part is an empty text.
+    allows_empty_text=True,
     evidence="exports and captures from 2023 to July 2026 as described by several open readers of them; "
     "no documentation by the vendor; verified November 2026",
 )

@@ -152,6 +152,8 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     if fields.look("id") == key:
         fields.drop("id")
     raw = fields.take("content")
+    if not raw or (raw.__class__ is dict and raw.get("parts", raw) in (None, [])):
+        scene.note(Kind.MISSING_FIELD, str(fields.where), "content")
     kind = raw.get("content_type") if raw.__class__ is dict else None
     role, tool = _speaker(fields, kind)
     setting = content.Setting(scene.note, str(fields.where), scene.assets, metadata, set())
@@ -227,7 +229,7 @@ def _speaker(fields: Fields, kind: Any) -> tuple[Role, str | None]:
         word = given if given is not None else fields.take("role")
     role = "system" if kind == "user_editable_context" else known_role(word)
     if role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(word)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(word)[:40]!r}")
     if word != role and word is not None:
         author.keep("role", word)
     name = author.text("name") if role == "tool" else None

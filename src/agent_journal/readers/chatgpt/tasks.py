@@ -92,7 +92,7 @@ def _message(turn: Fields, place: str, assets: Assets) -> Message:
     stated = turn.text("id") or None
     role = roles.role(turn.look("role"))
     if role is None:
-        turn.note(Kind.UNKNOWN_TYPE, turn.where, f"role {str(turn.look('role'))[:40]!r}")
+        turn.note(Kind.UNKNOWN_ROLE, turn.where, f"role {str(turn.look('role'))[:40]!r}")
     else:
         turn.drop("role")
     raw = [item for name in ITEMS for item in turn.items(name) or ()]

@@ -94,7 +94,7 @@ def _message(fields: Fields, conversation_id: str, index: int, known: set[str]) 
         parts = [Text(text=text)]
     role = known_role(word)
     if role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(word)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(word)[:40]!r}")
     elif role == word:
         fields.drop("role")
     return Message(

@@ -30,6 +30,7 @@ _BOUNDARIES = ("compact_boundary", "microcompact_boundary")
 _COMMON = ("cwd", "version", "gitBranch", "sessionId")
 # The model that the app names where it speaks itself, of errors for instance; no tokens were spent.
 _NO_MODEL = "<synthetic>"
+_CONTENT = "message.content"
 # Outside of a branch git says HEAD, outside of a repository the app says nothing.
 _NO_BRANCH = ("HEAD", "")
 # What the app tells the model when something ended that ran in the background.
@@ -92,6 +93,7 @@ class Lines:
             or not line.uuid
             or not times.is_moment(at)
             or body.model == _NO_MODEL
+            or body.content == ""
         ):
             return None
         extra = line.left()
@@ -166,7 +168,9 @@ class Lines:
     def _guessed_role(self, fields: Fields, body: Fields, stated: Any, kind: Any) -> Role | None:
         if stated is not None:
             body.keep("role", stated)
-            self._note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+            self._note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")
+        elif kind.__class__ is str and kind in _ROLES:
+            self._note(Kind.MISSING_FIELD, fields.where, "message.role")
         return _ROLES.get(kind) if kind.__class__ is str else None
 
     def _answer(self, fields: Fields, body: Fields, line: bytes) -> Message:
@@ -183,6 +187,8 @@ class Lines:
             fields.keep("message", left)
         uuid = fields.text("uuid")
         parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
+        if content == "":
+            self._note(Kind.MISSING_FIELD, fields.where, _CONTENT)
         return Message(
             id=uuid or self._made_id(line),
             made_id=not uuid,
@@ -228,6 +234,8 @@ class Lines:
         parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
         if content.__class__ is list and self._beside.restore(parts, fields.where):
             native = content
+        if content == "":
+            self._note(Kind.MISSING_FIELD, fields.where, _CONTENT)
         uuid = fields.text("uuid")
         if uuid and fields.look("isCompactSummary") is True:
             self._compacted.add(uuid)

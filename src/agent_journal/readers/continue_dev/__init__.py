@@ -40,7 +40,7 @@ INFO = ReaderInfo(
     ),
     companions=("*/.continue/config.yaml", "*/.continue/config.json", "*/dev_data/devdata.sqlite"),
     tool_kinds=TOOL_KINDS,
-    required=("session.session_id", "messages", "platform.model"),
+    required=("conversation_id", "messages", "platform.model"),
     resume="cn --fork {id}",
     sums_requests=True,
     evidence=(

@@ -151,7 +151,7 @@ class History:
             said.append(_thought(content, message))
         else:
             if role not in _ROLES:
-                message.note(Kind.UNKNOWN_TYPE, message.where, f"role {str(role)[:40]!r}")
+                message.note(Kind.UNKNOWN_ROLE, message.where, f"role {str(role)[:40]!r}")
             if item.has("reasoning"):
                 said += _reasoning(item)
             said += _content(content, message)

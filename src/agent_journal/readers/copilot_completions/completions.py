@@ -77,6 +77,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
                     thread.add(Fields(as_record(event.record), note, event.where))
                 else:
                     thread.add_usual(event.record, event.at)
+            thread.note_if_unanswered(note, events[0].where)
             yield thread.conversation(heads[0] if len(heads) == 1 else {"heads": heads} if heads else {})
     if not told:
         note(Kind.IGNORED_FILE, "", "there is no event in it")

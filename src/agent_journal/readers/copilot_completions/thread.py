@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agent_journal import ids
 from agent_journal.model import Bag, Code, Conversation, Event, Message, Usage
+from agent_journal.notes import Kind
 from agent_journal.readers.copilot_completions.names import (
     ACCOUNT,
     COMPLETION,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_journal.fields import Fields
+    from agent_journal.notes import Notes
     from agent_journal.readers.copilot_completions.usual import UsualEvent
 
 # Tokens are not logged: English text and code have about four characters per token.
@@ -60,7 +62,7 @@ class Thread:
         self._last: tuple[_Moment, str] | None = None
         """When the last prompt was, and what it says."""
         self._prompt_id: str | None = None
-        self._is_chosen = False
+        self._is_chosen = self._is_noted = False
         self._id = _free(_seed(first, file), told)
 
     def add(self, fields: Fields) -> None:
@@ -84,11 +86,14 @@ class Thread:
             elif not is_new:
                 # What became of a suggestion is told with the prompt that it was for.
                 self._happened(moment, language, fields.rest())
+            else:
+                self._note_missing_completion(fields)
         elif completion is not None:
             self._prompt_id, self._is_chosen = None, False
             usage, model = _usage(fields, None, completion), _text(fields, _MODEL)
             self._suggest(completion, moment, language, usage, fields.rest(), model=model)
         else:
+            self._note_missing_completion(fields)
             self._happened(moment, language, fields.rest())
 
     def add_usual(self, event: UsualEvent, at: str | None) -> None:
@@ -165,6 +170,19 @@ class Thread:
                 data=rest if language is None else rest | {LANGUAGE[0]: language},
             )
         )
+
+    def _note_missing_completion(self, fields: Fields) -> None:
+        """Note an event without a completion, unless it says that it is an event of another type."""
+        if _stated(fields.look, TYPE) is None:
+            fields.note(Kind.MISSING_FIELD, fields.where, COMPLETION[0])
+            self._is_noted = True
+
+    def note_if_unanswered(self, note: Notes, where: str) -> None:
+        """Note a thread in which nothing was suggested, if none of its events was noted for that."""
+        if not self._is_noted and not any(
+            isinstance(each, Message) and each.role == "assistant" for each in self._timeline
+        ):
+            note(Kind.MISSING_FIELD, where, COMPLETION[0])
 
     def _made(self, moment: _Moment, what: str) -> str:
         """An id made of the time and what it is."""

@@ -91,7 +91,7 @@ def _message(raw: Any, made: str, note: Notes, where: str) -> Message:
     if named in ("user", "model"):
         fields.drop("role")
     else:
-        note(Kind.UNKNOWN_TYPE, where, f"role {str(named)[:40]!r}")
+        note(Kind.UNKNOWN_ROLE, where, f"role {str(named)[:40]!r}")
     content = fields.take("parts")
     parts = google.parts(content, note, where, kind_of)
     return Message(

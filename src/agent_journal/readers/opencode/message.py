@@ -131,7 +131,7 @@ def _role(fields: Fields) -> Role:
     named = fields.look("role")
     role = roles.role(named)
     if role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(named)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(named)[:40]!r}")
     elif role == named:
         fields.drop("role")
     return role or "assistant"

@@ -148,7 +148,7 @@ def _role(fields: Fields) -> Role:
     word = fields.take("role")
     role = known_role(word)
     if role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(word)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(word)[:40]!r}")
     if word != role and word is not None:
         fields.keep("role", word)
     return role or "assistant"

@@ -32,7 +32,7 @@ INFO = ReaderInfo(
     homes=HOMES,
     companions=COMPANIONS,
     tool_kinds=TOOL_KINDS,
-    required=("session.session_id", "platform.metadata.mode", "messages"),
+    required=("conversation_id", "platform.metadata.mode|platform.metadata.active_mode", "messages"),
     evidence=(
         "the public sources of Roo Code up to 3.52, of Cline up to 4.1 and of Kilo Code up to 5, and samples "
         "from the field; verified November 2026. The documented form is known from its description alone"

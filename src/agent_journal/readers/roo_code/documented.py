@@ -141,7 +141,7 @@ class _Session:
         stated = "role" if fields.has("role") else "type"
         role = roles.role(fields.look(stated))
         if role is None:
-            fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(fields.look(stated))[:40]!r}")
+            fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(fields.look(stated))[:40]!r}")
         else:
             fields.drop(stated)
         content = _first_value(fields, ("content", "text"))

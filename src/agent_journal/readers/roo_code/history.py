@@ -142,7 +142,7 @@ class History:
             return stated  # type: ignore[no-any-return] # one of them
         role = roles.role(stated)
         if role is None:
-            self._note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+            self._note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")
         if role != stated and stated is not None:
             fields.keep("role", stated)
         return role

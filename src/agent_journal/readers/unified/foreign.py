@@ -245,7 +245,7 @@ def _role(fields: Fields) -> Role:
     if role == stated:
         fields.drop("role")
     elif role is None:
-        fields.note(Kind.UNKNOWN_TYPE, fields.where, f"role {str(stated)[:40]!r}")
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")
     return role or "system"
 
 
