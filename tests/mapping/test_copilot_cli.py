@@ -454,10 +454,221 @@ def test_pieces_of_one_response_count_once(tmp_path: Path) -> None:
     assert totals(conversation)[1] == 10
 
 
-def test_tokens_of_a_model_without_messages_are_noted(tmp_path: Path) -> None:
-    _, notes = session(tmp_path, ("session.shutdown", {"modelMetrics": {"gpt-5": metric(1, 2, 0, 0)}}))
+def test_tokens_of_a_model_without_messages_are_counted(tmp_path: Path) -> None:
+    conversation, notes = session(
+        tmp_path,
+        ("assistant.message", {"content": "a", "model": "gpt-5", "outputTokens": 4}),
+        ("session.shutdown", {"modelMetrics": {"gpt-5": metric(3, 4, 0, 0), "nano": metric(1, 2, 0, 0)}}),
+        ("session.resume", {}),
+    )
 
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["tokens of 'gpt-5', of which there is no message"]
+    assert totals(conversation) == (4, 6, 0, 0)
+    answer, other = messages(conversation)
+    assert (other.model, other.hidden, other.parts, other.parent_id) == ("nano", True, [], answer.id)
+    assert [entry.parent_id for entry in conversation.timeline[2:]] == [answer.id, other.id, "e2"]
+    assert conversation.head_id == other.id
+    assert noted(notes, Kind.PARTIAL_USAGE) == []
+
+
+def record(
+    call: str, given: int, out: int, read: int, sequence: int = 0, **more: Any
+) -> tuple[str, dict[str, Any]]:
+    usage = {
+        "model": "gpt-5",
+        "inputTokens": given,
+        "outputTokens": out,
+        "cacheReadTokens": read,
+        "apiCallId": call,
+        "cacheWriteTokens": 0,
+        **more,
+    }
+    if sequence:
+        usage["accounting"] = {"sourceSessionId": SESSION, "sequence": sequence, "usageId": call}
+    return "session.usage_record", {"usage": usage}
+
+
+def answer(call: str | None = None, **more: Any) -> tuple[str, dict[str, Any]]:
+    named = {} if call is None else {"apiCallId": call}
+    return "assistant.message", {"messageId": f"m-{call}", "content": "x", "model": "gpt-5", **named, **more}
+
+
+def shutdown(given: int, out: int, read: int, *, of_session: bool = False) -> tuple[str, dict[str, Any]]:
+    marks = {"usageAccountingWatermarks": {SESSION: 1}} if of_session else {}
+    metrics = {"gpt-5": metric(given, out, read, 0)}
+    return "session.shutdown", {"modelMetrics": metrics, "currentModel": "gpt-5", **marks}
+
+
+RESUME: tuple[str, dict[str, Any]] = ("session.resume", {})
+FIRST, SECOND = record("r1", 110, 10, 100, 1), record("r2", 230, 20, 200, 2)
+# What each session used: input that no cache had, output, and what a cache had.
+USED: dict[str, tuple[list[tuple[str, dict[str, Any]]], tuple[int, int, int]]] = {
+    "records and one shutdown": (
+        [FIRST, answer("r1"), SECOND, answer("r2"), shutdown(340, 30, 300)],
+        (40, 30, 300),
+    ),
+    "records and sums of the session, resumed": (
+        [
+            FIRST,
+            answer("r1"),
+            shutdown(110, 10, 100, of_session=True),
+            RESUME,
+            SECOND,
+            answer("r2"),
+            shutdown(340, 30, 300, of_session=True),
+        ],
+        (40, 30, 300),
+    ),
+    "records behind their messages": ([answer("r1"), FIRST, answer("r2"), SECOND], (40, 30, 300)),
+    "records without a shutdown": ([FIRST, answer("r1"), RESUME, SECOND, answer("r2")], (40, 30, 300)),
+    "a record twice": ([FIRST, answer("r1"), FIRST], (10, 10, 100)),
+    "a record and the same as usage": (
+        [FIRST, ("assistant.usage", FIRST[1]["usage"]), answer("r1")],
+        (10, 10, 100),
+    ),
+    "ids that a server uses again": (
+        [FIRST, answer("r1"), record("r1", 230, 20, 200, 2), answer("r1")],
+        (40, 30, 300),
+    ),
+    "a response in pieces": (
+        [FIRST, answer("r1", chunkCount=2, outputTokens=10), answer("r1", chunkCount=2, outputTokens=10)],
+        (10, 10, 100),
+    ),
+    "a record without a message": ([FIRST, answer("r1"), SECOND, shutdown(340, 30, 300)], (40, 30, 300)),
+    "messages without the response's id": (
+        [FIRST, answer(outputTokens=10), answer(outputTokens=20), SECOND, shutdown(340, 30, 300)],
+        (40, 30, 300),
+    ),
+    "a record that is missing": (
+        [FIRST, answer("r1"), answer("r2"), shutdown(340, 30, 300, of_session=True)],
+        (40, 30, 300),
+    ),
+    "sums of each process": (
+        [
+            answer(outputTokens=10),
+            shutdown(110, 10, 100),
+            RESUME,
+            answer(outputTokens=20),
+            shutdown(230, 20, 200),
+        ],
+        (40, 30, 300),
+    ),
+    "sums of the session": (
+        [
+            answer(),
+            shutdown(110, 10, 100, of_session=True),
+            RESUME,
+            answer(),
+            shutdown(340, 30, 300, of_session=True),
+        ],
+        (40, 30, 300),
+    ),
+    "sums of the session that do not say so": (
+        [
+            answer(outputTokens=10),
+            shutdown(110, 10, 100),
+            RESUME,
+            answer(outputTokens=20),
+            shutdown(340, 30, 300),
+        ],
+        (40, 30, 300),
+    ),
+    "resumed for nothing": (
+        [answer(outputTokens=10), shutdown(110, 10, 100), RESUME, shutdown(110, 10, 100)],
+        (10, 10, 100),
+    ),
+    "sums of a process, then records": (
+        [
+            answer(outputTokens=10),
+            shutdown(110, 10, 100),
+            RESUME,
+            SECOND,
+            answer("r2"),
+            shutdown(340, 30, 300, of_session=True),
+        ],
+        (40, 30, 300),
+    ),
+    "broken off, then resumed": (
+        [answer(outputTokens=10), RESUME, answer(outputTokens=20), shutdown(230, 20, 200)],
+        (30, 30, 200),
+    ),
+    "a checkpoint, then broken off": (
+        [answer(), ("session.usage_checkpoint", {"accountingSnapshot": shutdown(340, 30, 300)[1]})],
+        (40, 30, 300),
+    ),
+    "a checkpoint by provider, then the end": (
+        [
+            answer(),
+            (
+                "session.usage_checkpoint",
+                {
+                    "providerModelMetrics": [
+                        {"modelId": "gpt-5", "metrics": metric(110, 10, 100, 0)},
+                        {"modelId": "gpt-5", "metrics": None},
+                    ]
+                },
+            ),
+            answer(),
+            shutdown(340, 30, 300),
+        ],
+        (40, 30, 300),
+    ),
+    "a model of another name": (
+        [answer(outputTokens=30, model="gpt-5-2026"), shutdown(340, 30, 300)],
+        (40, 30, 300),
+    ),
+    "a compaction, then broken off": (
+        [
+            answer(outputTokens=20),
+            (
+                "session.compaction_complete",
+                {"compactionTokensUsed": {"inputTokens": 110, "outputTokens": 10, "cacheReadTokens": 100}},
+            ),
+        ],
+        (10, 30, 100),
+    ),
+    "a compaction that sums have": (
+        [
+            answer(outputTokens=20),
+            (
+                "session.compaction_complete",
+                {"compactionTokensUsed": {"inputTokens": 110, "outputTokens": 10, "cacheReadTokens": 100}},
+            ),
+            shutdown(340, 30, 300),
+        ],
+        (40, 30, 300),
+    ),
+    "a compaction that a record has": (
+        [
+            SECOND,
+            answer("r2"),
+            FIRST,
+            (
+                "session.compaction_complete",
+                {"compactionTokensUsed": {"inputTokens": 110, "outputTokens": 10, "cacheReadTokens": 100}},
+            ),
+        ],
+        (40, 30, 300),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_each_response_is_counted_once(tmp_path: Path, name: str) -> None:
+    said, (fresh, out, read_from_cache) = USED[name]
+    conversation, _ = session(tmp_path, *said)
+
+    assert totals(conversation)[:3] == (fresh, out, read_from_cache)
+
+
+def test_a_message_has_what_its_response_used(tmp_path: Path) -> None:
+    conversation, notes = session(tmp_path, FIRST, answer("r1"), SECOND, answer("r2"), shutdown(340, 30, 300))
+
+    used = [message.usage for message in messages(conversation)]
+    assert [(usage.input, usage.output, usage.cache_read, usage.key) for usage in used if usage] == [
+        (10, 10, 100, f"{SESSION}:1:r1"),
+        (30, 20, 200, f"{SESSION}:2:r2"),
+    ]
+    assert noted(notes, Kind.PARTIAL_USAGE) == []
 
 
 def test_summaries_of_compactions_and_tasks(tmp_path: Path) -> None:
@@ -759,14 +970,14 @@ def test_the_system_prompt_is_hidden_and_notifications_are_not(tmp_path: Path) -
 
 def test_events_of_1_0_102_are_known(tmp_path: Path) -> None:
     configured = {"model": "gpt-5-mini", "reasoningEffort": "low", "multiTurn": True}
-    record = {"usage": {"model": "gpt-5", "inputTokens": 0}}
+    stated = {"usage": {"model": "gpt-5", "inputTokens": 0}}
     conversation, notes = session(
-        tmp_path, ("subagent.configured", configured), ("session.usage_record", record)
+        tmp_path, ("subagent.configured", configured), ("session.usage_record", stated)
     )
 
     assert [entry.data for entry in conversation.timeline if isinstance(entry, Event)][1:] == [
         configured,
-        record,
+        stated,
     ]
     assert noted(notes, Kind.UNKNOWN_TYPE) == []
 

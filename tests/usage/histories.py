@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ FORKED = (700, 90, 1_200, 0)
 LEFT_ALONE = (200, 20, 300, 0)
 RESTARTED = (50, 5, 0, 0)
 SHUT_DOWN = (600, 109, 2_000, 400)
+RECORDED = (614, 284, 15_800, 20)
 CUMULATIVE = (120, 45, 0, 0)
 
 
@@ -189,6 +191,12 @@ def sums_at_the_end(home: Path) -> None:
         "currentModel": "gpt-5",
     }
     _write(folder / "events.jsonl", [*lines, event(5, "session.shutdown", shutdown)])
+
+
+def records_and_sums_of_all(home: Path) -> None:
+    """A resumed session that records each response; each end repeats all that was before."""
+    case = Path(__file__).parents[1] / "readers/copilot-cli/resumed_with_records/input"
+    shutil.copytree(case, home, dirs_exist_ok=True)
 
 
 def a_session_that_counts_as_a_whole(home: Path) -> None:

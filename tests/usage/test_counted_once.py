@@ -18,6 +18,7 @@ HISTORIES: dict[str, tuple[Callable[[Path], None], tuple[int, int, int, int]]] =
     "a fork of nothing new": (histories.a_fork_of_nothing_new, histories.LEFT_ALONE),
     "a subagent of its own": (histories.a_subagent_of_its_own, histories.RESTARTED),
     "sums at the end": (histories.sums_at_the_end, histories.SHUT_DOWN),
+    "records and sums of all": (histories.records_and_sums_of_all, histories.RECORDED),
     "a sum of all": (histories.a_session_that_counts_as_a_whole, histories.CUMULATIVE),
 }
 

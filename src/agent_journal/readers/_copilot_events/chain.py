@@ -74,7 +74,7 @@ class Chain:
         if placed != entries:
             self._note(Kind.REORDERED, "", f"events that stand behind what follows them: {late}")
         self._circles = set(cuts)
-        return [_following(entry, None) if entry.id in self._circles else entry for entry in placed]
+        return [following(entry, None) if entry.id in self._circles else entry for entry in placed]
 
     def _joined(self, entries: list[Entry]) -> list[Entry]:
         unnamed = 0
@@ -91,7 +91,7 @@ class Chain:
                 unnamed += entry.id not in self._circles
             else:
                 missing.append(parent)
-            joined.append(_following(entry, before.id))
+            joined.append(following(entry, before.id))
         self._note_joints(unnamed, missing)
         return joined
 
@@ -107,7 +107,7 @@ def _renamed(entry: Entry, twin: int) -> Entry:
     return _with(replace(entry, id=ids.made(entry.id, twin), made_id=True), {"id": entry.id})
 
 
-def _following(entry: Entry, parent: str | None) -> Entry:
+def following(entry: Entry, parent: str | None) -> Entry:
     """The entry behind another one; what the source said it follows stays beside it."""
     said = {} if entry.parent_id is None else {"parentId": entry.parent_id}
     return _with(replace(entry, parent_id=parent), said)

@@ -188,10 +188,8 @@ class Events:
         else:
             self._agents_models[agent] = model
 
-    def _current_model(self, line: Line) -> str | None:
-        """The model of an answer that does not state it."""
-        if not line.is_sidechain:
-            return self.model
+    def _agents_model(self, line: Line) -> str | None:
+        """The model of a subagent's answer that does not state it."""
         return self._agents_models.get(text_in(line.around, "agentId") or "")
 
     def _prompt(self, line: Line) -> Message:
@@ -241,7 +239,7 @@ class Events:
             role="assistant",
             parent_id=line.parent_id,
             at=line.at,
-            model=body.text("model") or self._current_model(line),
+            model=body.text("model") or (self._agents_model(line) if sidechain else self.model),
             sidechain=sidechain,
             response_id=response,
             parts=parts,

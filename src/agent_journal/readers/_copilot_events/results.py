@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Media
     from agent_journal.readers._copilot_events.attached import Assets
 
-# How shells end their output; `contents` states it in newer versions.
+# How shells end their output; newer versions state it in `contents`, and 1.0.102 in `shellExecution`.
 _EXITED = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z", re.ASCII)
 _TAIL = 60
 
@@ -33,6 +33,8 @@ def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) 
             media, code = _media(inner, assets), _exit_code(inner)
         if inner is not None and not media and inner.has("binaryResultsForLlm"):
             media = _given(inner, assets)
+    if code is None:
+        code = _number(body.look("shellExecution"))
     if not output:
         output = _error(body) or output
     if code is None and output and (exited := _EXITED.search(output, max(len(output) - _TAIL, 0))):
@@ -97,8 +99,9 @@ def _without_type(block: dict[str, Any], inner: Fields, assets: Assets) -> Media
 
 
 def _exit_code(inner: Fields) -> int | None:
-    for block in _blocks(inner):
-        code = block.get("exitCode") if isinstance(block, dict) else None
-        if code.__class__ is int:
-            return code
-    return None
+    return next((code for block in _blocks(inner) if (code := _number(block)) is not None), None)
+
+
+def _number(block: Any) -> int | None:
+    code = block.get("exitCode") if isinstance(block, dict) else None
+    return code if code.__class__ is int else None

@@ -12,7 +12,7 @@ from agent_journal import ids, jsonstream, times, tree
 from agent_journal.fields import words
 from agent_journal.model import Conversation, Event, Link, Message, Reasoning, Summary
 from agent_journal.notes import Kind
-from agent_journal.readers._copilot_events import history, spent, workspace
+from agent_journal.readers._copilot_events import accounting, history, workspace
 from agent_journal.readers._copilot_events.chain import Chain
 from agent_journal.readers._copilot_events.events import Events, decode_usual, text_in
 from agent_journal.readers._copilot_events.names import KNOWN_TYPES
@@ -83,7 +83,7 @@ class Session:
         facts = Facts(entries)
         if facts.has("assistant.reasoning"):
             _say_thoughts_once(entries)
-        spent.settle(entries, self._note)
+        entries = accounting.settle(entries, self._note)
         self._note_unlinked()
         known, extra = self._workspace()
         session_id = self._id(facts) or words(known.get("id"))
@@ -238,7 +238,7 @@ def _summaries(entries: Sequence[Entry]) -> list[Summary]:
     last: str | None = None
     for entry in entries:
         if isinstance(entry, Message):
-            last = entry.id
+            last = entry.id if entry.parts or not entry.hidden else last
         elif entry.name in _SUMMARIES and (text := text_in(entry.data, _SUMMARIES[entry.name])):
             kind: Literal["system", "automatic"] = (
                 "system" if entry.name == "session.compaction_complete" else "automatic"

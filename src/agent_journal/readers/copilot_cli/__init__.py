@@ -60,11 +60,12 @@ INFO = ReaderInfo(
     required=("messages[].timestamp", "messages[].content"),
     raw_field="transformedContent",
     resume="copilot --resume {id}",
-    undercounts="what was sent to a model is told only when a session ends",
+    undercounts="older versions tell what was sent to a model only when a session ends",
     sums_requests=True,
     evidence=(
-        "the vendor's package 1.0.40 with its schema of events, its public SDK, and samples of 0.0.3xx to "
-        "1.0.77; verified November 2026. The names of files of 2025 and their timeline are not verified"
+        "the vendor's package 1.0.40 with its schema of events, its public SDK, samples of 0.0.3xx to "
+        "1.0.77, and sessions of 1.0.102; verified November 2026. The names of files of 2025 and their "
+        "timeline are not verified"
     ),
 )
 
