@@ -19,6 +19,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
 )
+from agent_journal.notes import Kind
 from agent_journal.times import epoch_ms
 from tests.real_tools.fake_model.exchange import Call, Exchange, Tokens
 from tests.real_tools.fake_model.script import SUBAGENT_PROMPTS, TITLE
@@ -27,6 +28,7 @@ from tests.real_tools.tool import Fact, Scenario, Tool, Unrecorded
 
 _CLOCK_SLACK_S = 5.0
 _SHOWN_CHARS = 120
+_PARTIAL_USAGE = Kind.PARTIAL_USAGE.label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +259,11 @@ class _Comparison:
 
     def notes(self) -> list[str]:
         """What was not understood: an unknown record may hold any of the other facts."""
-        return [] if self._gap("notes") else self.history.notes
+        if self._gap("notes"):
+            return []
+        # An answer that was cut off states only its first tokens, and a reader has to say so.
+        is_cut = any(exchange.is_interrupted for exchange in self.truth.exchanges)
+        return [note for note in self.history.notes if not (is_cut and _PARTIAL_USAGE in note)]
 
     def _gap(self, fact: Fact) -> Unrecorded | None:
         """Why the tool writes nothing of this fact, for whatever purpose."""
