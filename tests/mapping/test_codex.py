@@ -452,6 +452,59 @@ def test_counts_told_again_are_not_counted_again(tmp_path: Path) -> None:
     assert [entry.name for entry in read.timeline if isinstance(entry, Event)].count("token-count") == 4
 
 
+def recorded(
+    share: tuple[int, int, int, int], total: tuple[int, int, int, int] | None, response: str = "resp_1"
+) -> dict[str, Any]:
+    sums = {} if total is None else {"thread_token_usage": counts(*total), "turn_token_usage": counts(*total)}
+    return line("token_usage_record", {"response_id": response, "usage": counts(*share), **sums})
+
+
+FIRST, SECOND, BOTH = (9, 0, 1, 0), (20, 5, 2, 1), (29, 5, 3, 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [recorded(FIRST, FIRST)],
+        [recorded(FIRST, FIRST), count(FIRST, FIRST)],
+        [recorded(FIRST, FIRST), count(FIRST, FIRST), count(FIRST, FIRST)],
+        [count(FIRST, FIRST), recorded(FIRST, FIRST)],
+        # Sums of another thread, or none.
+        [recorded(FIRST, FIRST), count((109, 50, 11, 0), FIRST)],
+        [recorded(FIRST, None), count(FIRST, FIRST)],
+        [recorded(FIRST, None)],
+    ],
+)
+def test_a_response_that_is_recorded_and_counted_is_counted_once(tmp_path: Path, told: list[Any]) -> None:
+    read = session(tmp_path, said("assistant", "Hello."), *told)
+
+    assert [10] == [usage.total for usage in tree.usages(read.timeline)]
+
+
+def test_each_recorded_response_has_its_own_messages(tmp_path: Path) -> None:
+    answers = messages(
+        tmp_path,
+        said("assistant", "One."),
+        recorded(FIRST, FIRST),
+        count(FIRST, FIRST),
+        said("assistant", "Two."),
+        recorded(SECOND, BOTH, "resp_2"),
+        count(BOTH, SECOND),
+    )
+
+    assert [("resp_1", 10), ("resp_2", 22)] == [
+        (answer.response_id, answer.usage and answer.usage.total) for answer in answers
+    ]
+
+
+def test_a_record_of_a_response_is_known(tmp_path: Path) -> None:
+    notes = Notes()
+    lines = [line("session_meta", META), said("assistant", "Hello."), recorded(FIRST, FIRST)]
+    list(read_all([str(save_lines(tmp_path, NAME, lines))], notes))
+
+    assert [] == notes.kept
+
+
 def test_a_count_without_a_message_is_counted_all_the_same(tmp_path: Path) -> None:
     (empty,) = messages(tmp_path, count((100, 0, 5, 0), (100, 0, 5, 0)))
 
@@ -519,6 +572,74 @@ def test_what_a_sub_agent_counts_at_once_was_copied_from_its_parent(tmp_path: Pa
 )
 def test_where_a_session_came_from(tmp_path: Path, meta: dict[str, Any], relation: Any) -> None:
     assert session(tmp_path, meta=meta).link == Link(conversation_id=PARENT, relation=relation)
+
+
+AGENT = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT}}}}
+ITEM = {
+    "type": "CollabAgentToolCall",
+    "id": "call_1",
+    "tool": "spawn_agent",
+    "receiver_thread_ids": [SESSION],
+}
+ACTIVITY = {"agent_thread_id": SESSION, "agent_path": "/root/taster", "kind": "started"}
+ANSWER = json.dumps({"agent_id": SESSION, "nickname": "Euler"})
+
+
+@pytest.mark.parametrize(
+    ("told", "call"),
+    [
+        (item(type="function_call_output", call_id="call_1", output=ANSWER), "call_1"),
+        (
+            item(
+                type="function_call_output", call_id="call_1", output=[{"type": "input_text", "text": ANSWER}]
+            ),
+            "call_1",
+        ),
+        (event(type="collab_agent_spawn_end", call_id="call_1", new_thread_id=SESSION), "call_1"),
+        (event(type="item_completed", item=ITEM), "call_1"),
+        (
+            event(type="item_completed", item={"type": "SubAgentActivity", "id": "call_1", **ACTIVITY}),
+            "call_1",
+        ),
+        (event(type="sub_agent_activity", event_id="call_1", **ACTIVITY), "call_1"),
+        # What is done with an agent later did not start it.
+        (event(type="item_completed", item={**ITEM, "tool": "wait"}), None),
+        (event(type="sub_agent_activity", event_id="call_1", **{**ACTIVITY, "kind": "interacted"}), None),
+        (
+            item(type="function_call_output", call_id="call_1", output=json.dumps({"status": {SESSION: 1}})),
+            None,
+        ),
+        (item(type="function_call_output", call_id="call_1", output=f"{SESSION} is ready"), None),
+        (item(type="function_call_output", call_id="call_1", output=None, agent=SESSION), None),
+        ({"type": "event_msg", "note": SESSION}, None),
+        ([SESSION], None),
+    ],
+)
+def test_a_sub_agent_is_linked_to_the_call_that_started_it(
+    tmp_path: Path, told: Any, call: str | None
+) -> None:
+    parent = [line("session_meta", {**META, "id": PARENT}), told]
+    save_lines(tmp_path, NAME.replace(SESSION, PARENT), parent)
+    agent = session(tmp_path, said("user", "Taste it."), meta={**META, **AGENT})
+
+    assert Link(conversation_id=PARENT, relation="subagent", call_id=call) == agent.link
+
+
+@pytest.mark.parametrize("folder", ["sessions/2026/04/07", "archived_sessions"])
+def test_the_parent_of_a_sub_agent_is_found_in_another_folder(tmp_path: Path, folder: str) -> None:
+    # Ids hold the time in UTC, names that of a place two hours ahead: 23:59:59.100 and 00:00:10.
+    parent, child = "019d69f5-a37c-7000-8000-000000000001", "019d69f5-ce10-7000-8000-000000000002"
+    answer = item(type="function_call_output", call_id="call_1", output=json.dumps({"agent_id": child}))
+    first = line("session_meta", {**META, "id": child, "parent_thread_id": parent})
+    today = tmp_path / "sessions" / "2026" / "04" / "08"
+    for place in (tmp_path / folder, today):
+        place.mkdir(parents=True)
+    save_lines(tmp_path / folder, f"rollout-2026-04-07T23-59-59-{parent}.jsonl", [answer])
+    path = save_lines(today, f"rollout-2026-04-08T00-00-10-{child}.jsonl", [first])
+    (agent,) = read_all([str(path)], Notes())
+
+    assert isinstance(agent, Conversation)
+    assert Link(conversation_id=parent, relation="subagent", call_id="call_1") == agent.link
 
 
 def test_a_thread_taken_back_goes_on_in_a_file_of_its_own(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ INFO = ReaderInfo(
     resume="codex resume {id}",
     evidence=(
         "the vendor's public source as of August 2026, and some 1,400 lines from the field "
-        "(0.50 to 0.146); verified November 2026"
+        "(0.50 to 0.146), and what 0.169 writes; verified November 2026"
     ),
 )
 

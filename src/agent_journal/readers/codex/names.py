@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 KNOWN_KINDS = frozenset(
     """
     session_meta turn_context compacted world_state inter_agent_communication
-    inter_agent_communication_metadata security_risk_score state
+    inter_agent_communication_metadata security_risk_score state token_usage_record dynamic_tools_updated
+    realtime_item
     compaction compaction_summary context_compaction compaction_trigger ghost_snapshot
     user_message agent_message agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break
     token_count task_started turn_started task_complete turn_complete turn_aborted turn.completed

@@ -11,6 +11,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Event, Link, Message, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.codex import meta as metas
+from agent_journal.readers.codex import spawned
 from agent_journal.readers.codex.items import Items, Said
 from agent_journal.readers.codex.names import KNOWN_KINDS
 from agent_journal.readers.codex.tokens import Counts
@@ -18,6 +19,7 @@ from agent_journal.readers.codex.told import Told
 from agent_journal.readers.codex.turns import as_tree
 
 if TYPE_CHECKING:
+    from agent_journal.model import Usage
     from agent_journal.notes import Notes
     from agent_journal.source import Source
 
@@ -34,6 +36,7 @@ _ITEM, _EVENT, _META, _TURN, _COMPACTED = (
 _LETTER = "inter_agent_communication"
 # The verifiable agent records have this word for it.
 _COUNT, _COUNTED = "token_count", "token-count"
+_USAGE = "token_usage_record"
 _ENVELOPE = ("type", "payload")
 _USUAL = len(_ENVELOPE)
 _ROLLED_BACK = "thread_rolled_back"
@@ -114,7 +117,9 @@ class Rollout:
                 return
         elif kind == _EVENT:
             if payload.get("type") == _COUNT:
-                self._count(payload.get("info"), at, where)
+                self._count(self._counts.usage(payload.get("info"), at), None, at, where)
+        elif kind == _USAGE:
+            self._count(self._counts.recorded(payload, at), _text(payload, "response_id"), at, where)
         elif kind == _META and self._meta is None and self._is_own(payload, where):
             del record["type"], record["payload"]
             self.begin(payload, {})
@@ -226,11 +231,11 @@ class Rollout:
             covered = next((message.id for message in said), None)
             self._summaries.append(Summary(text=text, kind="system", at=at, message_id=covered))
 
-    def _count(self, info: Any, at: str | None, where: int | str) -> None:
+    def _count(self, usage: Usage | None, response: str | None, at: str | None, where: int | str) -> None:
         """Give the tokens of a response to its last message; one that left none gets an empty one."""
-        usage = self._counts.usage(info, at)
         if usage is None:
             return
+        response = response or usage.key
         if not self._response:
             self._entries.append(
                 Message(
@@ -240,7 +245,7 @@ class Rollout:
                     at=at,
                     model=self._model,
                     hidden=True,
-                    response_id=usage.key,
+                    response_id=response,
                     usage=usage,
                 )
             )
@@ -249,10 +254,17 @@ class Rollout:
         for place in self._response:
             self._entries[place] = replace(
                 self._entries[place],
-                response_id=usage.key,
+                response_id=response,
                 usage=usage if place == last else None,
             )
         self._response.clear()
+
+    def _link(self, found: metas.Meta) -> Link | None:
+        """Where the session came from; a sub-agent also from which call."""
+        if found.link is None or found.link.relation != "subagent" or not self._session:
+            return found.link or self._forked_from()
+        call = spawned.call_of(self._source, found.link.conversation_id, self._session, self._note)
+        return found.link if call is None else replace(found.link, call_id=call)
 
     def _forked_from(self) -> Link | None:
         return None if self._copied is None else Link(conversation_id=self._copied, relation="fork")
@@ -292,7 +304,7 @@ class Rollout:
             archived=True if metas.is_archived(self._source) else None,
             shape="tree" if self._was_rolled_back else "list",
             head_id=head,
-            link=found.link or self._forked_from(),
+            link=self._link(found),
             timeline=entries,
             summaries=self._summaries,
             extra={**beside, **found.extra},

@@ -3,6 +3,8 @@
 A fork, and a sub-agent that knows what its parent knew, begin with a copy of the parent's lines, counts
 included. The sum so far is the same in the copy, and so is the turn it was counted in (its id is in newer
 files), so the key made of both is too, and the count is counted once. Copied lines may have new times.
+
+Since November 2026 (0.169) each response also has a record of its own, before the count that repeats it.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class Counts:
         self._session = session
         self._is_counting = False
         self._sum: _Five | None = None
+        # The share of the response that a record has told, until a count repeats it.
+        self._recorded: _Five | None = None
         self._turn: str | None = None
         self._parent: str | None = None
         self._copied_until = 0
@@ -72,8 +76,32 @@ class Counts:
             last = _difference(so_far, self._sum)
             share = _all_counts(last)
         self._sum = so_far
+        recorded, self._recorded = self._recorded, None
+        return None if share == recorded else self._share(share, last, self._key(so_far, at))
+
+    def recorded(self, record: dict[str, Any], at: str | None) -> Usage | None:
+        """The same of a response that has a record; None if its count came first."""
+        last = record.get("usage")
+        share = _counts(last)
+        if share is None:
+            return None
+        self.turn(record.get("turn_id"))
+        so_far = _counts(record.get("thread_token_usage"))
+        if so_far is not None and so_far == self._sum:
+            return None
+        self._is_counting = True
+        self._recorded = share
+        if so_far is not None:
+            self._sum = so_far
+            return self._share(share, last, self._key(so_far, at))
+        response = record.get("response_id")
+        return self._share(share, last, response if response.__class__ is str and response else None)
+
+    def _key(self, so_far: _Five, at: str | None) -> str | None:
         owner = self._turn or self._copied_from(at) or self._session
-        key = "{}:{}:{}:{}:{}:{}".format(owner, *so_far) if owner else None
+        return "{}:{}:{}:{}:{}:{}".format(owner, *so_far) if owner else None
+
+    def _share(self, share: _Five, last: Any, key: str | None) -> Usage:
         sent, cached, out, reasoning, whole = share
         written = counted(last.get("cache_write_input_tokens"))
         return Usage(
