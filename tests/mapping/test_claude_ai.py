@@ -146,14 +146,7 @@ def test_text_stands_in_for_missing_content(tmp_path: Path, blocks: list[Any]) -
     assert parts_of(tmp_path, *blocks, text="old") == [Text(text="old")]
 
 
-@pytest.mark.parametrize(
-    "flat",
-    [
-        "one\n\ntwo",
-        "one two ",
-        "one\n```\nThis block is not supported on your current device yet.\n```\n\ntwo",
-    ],
-)
+@pytest.mark.parametrize("flat", ["one\ntwo", ""])
 def test_text_that_repeats_the_content_is_not_told_twice(tmp_path: Path, flat: str) -> None:
     tool = {"type": "tool_use", "id": "t", "name": "x", "input": {}}
     (said,) = messages(
@@ -162,6 +155,33 @@ def test_text_that_repeats_the_content_is_not_told_twice(tmp_path: Path, flat: s
 
     assert [part.text for part in said.parts if isinstance(part, Text)] == ["one", "two"]
     assert "text" not in said.extra
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        "one\n\ntwo",
+        "one two ",
+        "one\n```\nThis block is not supported on your current device yet.\n```\n\ntwo",
+    ],
+)
+def test_text_that_is_flattened_in_another_way_is_kept(tmp_path: Path, flat: str) -> None:
+    tool = {"type": "tool_use", "id": "t", "name": "x", "input": {}}
+    (said,) = messages(
+        read_one(tmp_path, message("m1", "assistant", text("one"), tool, text("two"), text=flat))
+    )
+
+    assert [part.text for part in said.parts if isinstance(part, Text)] == ["one", "two"]
+    assert said.extra["text"] == flat
+
+
+@pytest.mark.parametrize(("content", "kept"), [({"content": []}, []), ({"content": None}, None), ({}, None)])
+def test_that_there_are_no_blocks_is_kept(tmp_path: Path, content: dict[str, Any], kept: Any) -> None:
+    record = {name: value for name, value in message("m1", "human", text="Hi").items() if name != "content"}
+    (said,) = messages(read_one(tmp_path, record | content))
+
+    assert said.parts == [Text(text="Hi")]
+    assert said.extra["content"] == kept
 
 
 def test_text_that_says_something_else_is_kept(tmp_path: Path) -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from agent_journal import tree
+from agent_journal.model import Conversation
+from agent_journal.notes import Notes
+from agent_journal.output import write_items
+from agent_journal.pipeline import read_all
 from tests.inline import save_document
 from tests.pam_bundle import Bundle, bundle_of
 
@@ -95,8 +101,54 @@ def test_senders(tmp_path: Path, sender: str, role: str) -> None:
     assert bundle(tmp_path, said("m1", sender, text("Hi"))).message("m1")["role"] == role
 
 
-def test_text_alone_is_the_content(tmp_path: Path) -> None:
-    assert one(tmp_path, text="Hi")["content"]["text"] == "Hi"
+@pytest.mark.parametrize("content", [{"content": []}, {"content": None}, {}])
+def test_text_alone_is_the_content_and_no_part(tmp_path: Path, content: dict[str, Any]) -> None:
+    attachment = {"file_name": "a.txt", "file_size": 7, "file_type": "txt", "extracted_content": "words"}
+    for files in ([], [attachment]):
+        record = said("m1", "human", text="Hi \n\n there", attachments=files)
+        del record["content"]
+        found = bundle(tmp_path, record | content)
+
+        assert found.message("m1")["content"] == {"type": "text", "text": "Hi \n\n there"}
+        assert [each["name"] for each in found.message("m1").get("attachments", [])] == ["a.txt"] * len(files)
+        assert_read_back(tmp_path, record | content)
+
+
+PLACEHOLDER = "```\nThis block is not supported on your current device yet.\n```"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "flat"),
+    [
+        ([text("one"), text("two")], "one\n\ntwo"),
+        ([text("one"), text("two")], " one two\n"),
+        ([text("one"), text("two")], "one\ntwo"),
+        ([text("one"), TOOL_USE, text("two")], f"one\n{PLACEHOLDER}\n\ntwo"),
+        ([{"type": "thinking", "thinking": "Hm."}, text("one"), text("two")], "one\n\n two"),
+        ([text("one"), TOOL_USE, TOOL_RESULT, text("two")], f"one\n{PLACEHOLDER}\n{PLACEHOLDER}\ntwo"),
+        ([TOOL_USE], PLACEHOLDER),
+    ],
+)
+def test_text_is_the_content_literally(tmp_path: Path, blocks: list[dict[str, Any]], flat: str) -> None:
+    found = one(tmp_path, *blocks, text=flat)
+    texts = [{"type": "text", "text": block["text"]} for block in blocks if block["type"] == "text"]
+
+    assert found["content"]["text"] == flat
+    assert found["content"].get("parts", []) == texts
+    assert json.dumps(flat) not in json.dumps(found["raw_metadata"]), "it is told once"
+    assert_read_back(tmp_path, said("m1", "assistant", *blocks, text=flat))
+
+
+def assert_read_back(folder: Path, *messages: dict[str, Any]) -> None:
+    """What is read of a bundle is what was read of the export."""
+    (read,) = read_all([str(save_document(folder, "conversations.json", [chat(*messages)]))], Notes())
+    bundle = folder / "bundle.zip"
+    write_items([read], "pam", str(bundle), Notes())
+    (again,) = read_all([str(bundle)], Notes())
+
+    assert isinstance(read, Conversation)
+    assert isinstance(again, Conversation)
+    assert [replace(each, native=None) for each in tree.messages(read)] == [*tree.messages(again)]
 
 
 def test_attachments_and_files_are_merged(tmp_path: Path) -> None:

@@ -82,7 +82,10 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     record: RecordForm = RecordForm()
     """How agent records tell of it."""
     in_blocks: bool = False
-    """Whether its messages are lists of blocks, also where there is only one."""
+    """Whether its messages are lists of blocks, also where there is only one; unless `content` in a message's
+    `extra` is empty, which says that there is none."""
+    text_field: str = ""
+    """Of a message's `extra`: all that it says as one text, where that is not its texts, line by line."""
     undercounts: str = ""
     """What its token counts leave out, as far as that is known."""
     sums_requests: bool = False

@@ -85,6 +85,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """Where a source's messages keep their text as the model was given it: a field of their `extra`."""
     in_blocks: frozenset[str] = frozenset()
     """Sources whose messages are lists of blocks, also where there is only one."""
+    text_fields: dict[str, str] = {}
+    """Where a source's messages keep all that they say as one text: a field of their `extra`."""
     titles: dict[str, str] = {}
     """What people call a source."""
     record_forms: dict[str, RecordForm] = {}

@@ -28,10 +28,11 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="Claude.ai",
     versions=("2026", "2024", "design"),
-    revision=6,
+    revision=7,
     names={"pam": "claude", "record": "claude-ai"},
     tool_kinds=TOOL_KINDS,
     in_blocks=True,
+    text_field="text",
     resume="https://claude.ai/chat/{id}",
     evidence="exports from 2024 to September 2026 as described by several open readers of them, and redacted "
     "samples of two; no documentation by the vendor; verified November 2026",

@@ -1,4 +1,4 @@
-"""One message: who speaks, after whom, and what; the flattened copy of it is left out."""
+"""One message: who speaks, after whom, and what; a flattened copy that says nothing else is left out."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ Bag = dict[str, Any]
 
 # The parent of a first message, in exports and in the web API.
 _NOBODY = frozenset({"00000000-0000-4000-8000-000000000000", "00000000-0000-0000-0000-000000000000", ""})
-# What the flattened text has where a tool or an artifact was.
-_PLACEHOLDER = "This block is not supported on your current device yet."
+# What is between texts that are told as one.
+_JOINT = "\n"
 
 
 def read_message(record: Bag, index: int, where: str, known: set[str], scene: Scene) -> Message:
     """The message; `known` are the ids of those before it, which no other may have."""
     fields = Fields(record, scene.note, where)
     message_id, is_made = _id(fields, index, known, scene)
-    blocks = (
-        [fields.take("content")] if fields.look("content").__class__ is str else fields.items("content") or []
-    )
+    stated = fields.look("content")
+    blocks = [fields.take("content")] if stated.__class__ is str else fields.items("content") or []
     parts = content.parts(blocks, message_id, where, scene)
-    _settle_text(fields, parts, is_told=bool(parts))
+    _settle_text(fields, parts, stated)
     parts += _media(fields)
     parent = fields.text("parent_message_uuid")
     return Message(
@@ -70,31 +69,22 @@ def _role(fields: Fields, scene: Scene) -> Role:
     return role or "assistant"
 
 
-def _settle_text(fields: Fields, parts: list[Part], *, is_told: bool) -> None:
-    """Make a part of `text` where it is all there is; else leave it out if the parts say the same."""
+def _settle_text(fields: Fields, parts: list[Part], stated: Any) -> None:
+    """Make a part of `text` where it is all there is; else leave it out if the parts say the same.
+
+    The app flattens the blocks to `text`: it puts white space between them, and a placeholder for each tool.
+    What that makes of them cannot be told from the blocks. Where there are none, `content` stays, to say so.
+    """
     text = fields.look("text")
     if text is not None and text.__class__ is not str:
         fields.text("text")  # noted, and it stays
-    elif not is_told:
+    elif not parts:
         fields.drop("text")
         if text:
             parts.append(Text(text=text))
-    elif not text or _is_copy(text, parts):
+            fields.keep("content", [] if stated.__class__ is list else None)
+    elif not text or text == _JOINT.join(part.text for part in parts if part.__class__ is Text):
         fields.drop("text")
-
-
-def _is_copy(text: str, parts: list[Part]) -> bool:
-    """Whether a text is that of the parts, but for white space and the placeholders of other blocks."""
-    said = [part.text for part in parts if part.__class__ is Text]
-    if len(said) == 1 and said[0] == text:
-        return True
-    return _bare(text) == _bare("".join(said))
-
-
-def _bare(text: str) -> str:
-    if _PLACEHOLDER in text:
-        text = text.replace(f"```\n{_PLACEHOLDER}\n```", "").replace(f"```{_PLACEHOLDER}```", "")
-    return "".join(text.split())
 
 
 def _media(fields: Fields) -> list[Part]:

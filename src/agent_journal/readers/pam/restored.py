@@ -44,7 +44,7 @@ _FIELDS = frozenset(
 )
 _NOTHING: Bag = {}
 # The fields of a content that is plain text, and those that say more than a content.
-_PLAIN = ("type", "text")
+_PLAIN = frozenset({"type", "text"})
 # Parts of a content that are no files.
 _WRITTEN = ("text", "code")
 _BESIDE = frozenset({"attachments", "tool_calls"})
@@ -135,11 +135,21 @@ class Timeline:
         if raw := look("raw_metadata"):
             fields |= {name: value for name, value in block.items() if name in _FIELDS}
             fields["extra"] = extra_of(raw, self.provider)
+            record = _without_literal(record, block.get("text_field"), fields["extra"])
         try:
             fields["parts"] = _parts(record, shares, block.get("parts"), self.provider)
             return msgspec.convert(fields, Message)
         except (msgspec.ValidationError, _Changed):
             return None
+
+
+def _without_literal(record: Bag, name: Any, extra: Bag) -> Bag:
+    """The message without the text that is the source's own; that is put where it was."""
+    content = record.get("content")
+    if name.__class__ is not str or content.__class__ is not dict or content.get("text").__class__ is not str:
+        return record
+    extra[name] = content["text"]
+    return {**record, "content": {each: value for each, value in content.items() if each != "text"}}
 
 
 def _events(listed: Any) -> dict[int, list[Entry]]:
@@ -164,12 +174,7 @@ def _parts(record: Bag, shares: list[Bag], entries: Any, provider: str) -> list[
     if entries is not None:
         return _Parts(record, shares, entries, provider).all()
     content = record.get("content")
-    if (
-        not shares
-        and content.__class__ is dict
-        and len(content) == len(_PLAIN)
-        and _BESIDE.isdisjoint(record)
-    ):
+    if not shares and content.__class__ is dict and content.keys() == _PLAIN and _BESIDE.isdisjoint(record):
         return [{"type": "text", "text": content.get("text")}]  # nearly all messages
     said = _Said(record)
     texts, said.texts = said.texts, []

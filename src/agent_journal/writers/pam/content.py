@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_journal import ids
 from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
@@ -17,19 +17,25 @@ if TYPE_CHECKING:
 _UNKNOWN = "unknown"
 JOINT = "\n"
 """What is between the texts of a message that are one text in PAM."""
+Form: TypeAlias = Literal["auto", "parts", "text"]
+"""What the source has: `parts`, also where it is one; a `text` with files beside it; or what suits them."""
 
 
-def content(parts: Sequence[Part], *, in_parts: bool) -> dict[str, Any] | None:
-    """The content of a message: its texts as one, and each part by itself if there is more than that."""
-    said = [part for part in parts if isinstance(part, Text | Code | Media)]
+def content(parts: Sequence[Part], form: Form, literal: str | None = None) -> dict[str, Any] | None:
+    """The content of a message: its texts as one, and each part by itself if there is more than that.
+
+    `literal` is how the source itself tells all of it as one text.
+    """
+    kinds = Text | Code if form == "text" else Text | Code | Media
+    said = [part for part in parts if isinstance(part, kinds)]
     if not said:
-        return None
+        return None if literal is None else {"type": "text", "text": literal}
     texts = [
         part.text if isinstance(part, Text) else part.code for part in said if not isinstance(part, Media)
     ]
-    text = JOINT.join(texts) if texts else None
-    if not in_parts and is_plain(said):
-        return {"type": "text", "text": text}
+    if literal is None and form != "parts" and is_plain(said):
+        return {"type": "text", "text": JOINT.join(texts)}
+    text = JOINT.join(texts) if literal is None and texts else literal
     return {"type": "multipart", **stated({"text": text}), "parts": [_content_part(part) for part in said]}
 
 
@@ -122,12 +128,19 @@ def _answered(part: Part) -> str | None:
     return None
 
 
-def entries(parts: Sequence[Part], *, in_parts: bool, apart: bool) -> list[dict[str, Any]]:
+def entries(parts: Sequence[Part], form: Form, *, apart: bool) -> list[dict[str, Any]]:
     """The parts of a message as the model has them, without what the message says at another place.
 
     With `apart`, thoughts and answers are messages of their own, which have their `extra`.
     """
-    is_joined = _is_joined(parts, in_parts=in_parts)
+    is_joined = _is_joined(parts, in_parts=form == "parts")
+    if form == "text":  # the content has no place for what files say in words
+        return [
+            _media_entry(part, is_beside=True)
+            if isinstance(part, Media)
+            else _entry(part, is_joined=is_joined, apart=apart)
+            for part in parts
+        ]
     return [_entry(part, is_joined=is_joined, apart=apart) for part in parts]
 
 
@@ -194,8 +207,11 @@ def _result_entry(result: ToolResult, *, apart: bool) -> dict[str, Any]:
     return {**entry, "output": [_said_entry(part, is_joined=is_joined) for part in result.output]}
 
 
-def _media_entry(media: Media) -> dict[str, Any]:
+def _media_entry(media: Media, *, is_beside: bool = False) -> dict[str, Any]:
+    """A file; what it says in words is in the content, unless it stands beside that."""
+    told = [] if is_beside else ["text"]
     if is_inline(media):
-        return {**_left(media, "media", "data", "text"), "inline": True}
-    is_told = media.data is None and not media.extra and (media.size is None or media.size >= 0)
-    return {"type": "media"} if is_told else _left(media, "media", "text")
+        return {**_left(media, "media", "data", *told), "inline": True}
+    if media.data is None and not media.extra and (media.size is None or media.size >= 0):
+        return {"type": "media", **stated({"text": media.text if is_beside else None})}
+    return _left(media, "media", *told)

@@ -37,7 +37,11 @@ def document(conversation: Conversation, conversation_id: str, run: Run) -> dict
     provider = platform_of(conversation, run)
     temporal = _temporal(conversation, run)
     messages = Messages(
-        conversation, temporal["created_at"], provider, in_blocks=conversation.source in run.in_blocks
+        conversation,
+        temporal["created_at"],
+        provider,
+        in_blocks=conversation.source in run.in_blocks,
+        text_field=run.text_fields.get(conversation.source, ""),
     )
     said = [*messages]
     _note(conversation, messages, run)

@@ -60,7 +60,13 @@ class Messages:
     """Makes the messages of one conversation."""
 
     def __init__(
-        self, conversation: Conversation, created_at: str, provider: str, *, in_blocks: bool
+        self,
+        conversation: Conversation,
+        created_at: str,
+        provider: str,
+        *,
+        in_blocks: bool,
+        text_field: str = "",
     ) -> None:
         self.untimed = 0
         self.renamed = 0
@@ -68,6 +74,7 @@ class Messages:
         self._created_at = created_at
         self._provider = provider
         self._in_blocks = in_blocks
+        self._text_field = text_field
         self._is_tree = conversation.shape == "tree"
         self._called, self._answers = _calls_and_answers(conversation)
         self._feedback = _by_message(conversation.feedback)
@@ -129,6 +136,10 @@ class Messages:
         extra, derived = message.extra, self._derived(message, share)
         if derived:
             extra, ours = {**extra, **derived}, {**ours, "derived": [*derived]}
+        if share.kind == "speech" and self._literal(message) is not None:
+            # The content says it. By its name it is found again.
+            extra = {name: value for name, value in extra.items() if name != self._text_field}
+            ours["text_field"] = self._text_field
         if extra or ours:
             made["raw_metadata"] = raw_metadata(extra, self._provider, ours)
         return made
@@ -165,7 +176,7 @@ class Messages:
     def _speech(self, message: Message, parts: Sequence[Part]) -> dict[str, Any]:
         calls = [self._call(part) for part in parts if isinstance(part, ToolCall)]
         return {
-            **stated({"content": said.content(parts, in_parts=self._in_parts(message))}),
+            **stated({"content": said.content(parts, self._form(message), self._literal(message))}),
             **_present(
                 {
                     "attachments": said.attachments(parts),
@@ -175,9 +186,16 @@ class Messages:
             ),
         }
 
-    def _in_parts(self, message: Message) -> bool:
+    def _form(self, message: Message) -> said.Form:
         """Whether the source had parts, also where it is one: it always has, or its content says more."""
-        return self._in_blocks or "content" in message.extra
+        if self._in_blocks and message.extra.get("content", True) in (None, []):
+            return "text"
+        return "parts" if self._in_blocks or "content" in message.extra else "auto"
+
+    def _literal(self, message: Message) -> str | None:
+        """All that a message says as one text, where its source tells that beside the parts."""
+        text = message.extra.get(self._text_field) if self._text_field else None
+        return text if isinstance(text, str) else None
 
     def _call(self, call: ToolCall) -> dict[str, Any]:
         return said.tool_call(call, None if call.call_id is None else self._answers.get(call.call_id))
@@ -189,7 +207,7 @@ class Messages:
         if isinstance(output, str):
             return {**_content(output), **_present({"tool_calls": named})}
         return {
-            **stated({"content": said.content(output, in_parts=False)}),
+            **stated({"content": said.content(output, "auto")}),
             **_present(
                 {
                     "attachments": said.attachments(output),
@@ -200,11 +218,11 @@ class Messages:
         }
 
     def _entries(self, message: Message, share: Share, *, is_apart: bool) -> list[dict[str, Any]]:
-        in_parts = self._in_parts(message)
-        found = said.entries(message.parts, in_parts=in_parts, apart=is_apart)
+        form = self._form(message)
+        found = said.entries(message.parts, form, apart=is_apart)
         if is_apart and share.kind != "speech":  # it has no message of its own
             place = next(index for index, part in enumerate(message.parts) if part is share.parts[0])
-            found[place] = said.entries(share.parts, in_parts=in_parts, apart=False)[0]
+            found[place] = said.entries(share.parts, form, apart=False)[0]
         return found
 
     def _ours(self, made: dict[str, Any], message: Message, place: _Place) -> dict[str, Any]:
