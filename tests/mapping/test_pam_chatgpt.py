@@ -71,6 +71,24 @@ def test_ids_and_branches(tmp_path: Path) -> None:
     assert (second["parent_id"], second["children_ids"]) == ("n1", [])
 
 
+def test_children_are_in_the_order_of_the_source(tmp_path: Path) -> None:
+    times = {"n2": AT + 3, "n3": AT + 1, "n4": AT + 2, "n5": AT + 4}
+    for order in (["n3", "e", "n2"], ["n2", "e", "n3"], ["e", "n3", "n2"]):
+        found = bundle(
+            tmp_path,
+            node("root", None, None, "n1"),
+            node("n1", said("n1", "user", "Hi"), "root", *order),
+            node("n2", said("n2", "assistant", "A", create_time=times["n2"]), "n1"),
+            node("n3", said("n3", "assistant", "B", create_time=times["n3"]), "n1"),
+            node("e", None, "n1", "n4", "n5"),
+            node("n4", said("n4", "assistant", "C", create_time=times["n4"]), "e"),
+            node("n5", said("n5", "assistant", "D", create_time=times["n5"]), "e"),
+        )
+        expected = [child for name in order for child in (["n4", "n5"] if name == "e" else [name])]
+
+        assert expected == found.message("n1")["children_ids"]
+
+
 def test_a_message_is_called_as_its_place_in_the_mapping(tmp_path: Path) -> None:
     found = bundle(tmp_path, node("n1", said("another", "user", "Hi"))).only["messages"][0]
 

@@ -86,6 +86,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     `extra` is empty, which says that there is none."""
     text_field: str = ""
     """Of a message's `extra`: all that it says as one text, where that is not its texts, line by line."""
+    children_field: str = ""
+    """Of a message's `extra`, as a path: the ids of what is below it, where their order is one of its own."""
     undercounts: str = ""
     """What its token counts leave out, as far as that is known."""
     sums_requests: bool = False

@@ -87,6 +87,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """Sources whose messages are lists of blocks, also where there is only one."""
     text_fields: dict[str, str] = {}
     """Where a source's messages keep all that they say as one text: a field of their `extra`."""
+    children_fields: dict[str, str] = {}
+    """Where a source's messages list what is below them in an order of its own: a path in their `extra`."""
     titles: dict[str, str] = {}
     """What people call a source."""
     record_forms: dict[str, RecordForm] = {}

@@ -22,12 +22,13 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="ChatGPT",
     versions=("2026", "2023"),
-    revision=5,
+    revision=6,
     names={"unified": "chatgpt", "pam": "chatgpt", "record": "chatgpt"},
     tool_kinds=TOOL_KINDS,
     required=("conversation_id", "created_at", "messages"),
     # Each conversation begins with a system message whose only part is an empty text.
     allows_empty_text=True,
+    children_field="node.children",
     evidence="exports and captures from 2023 to July 2026 as described by several open readers of them; "
     "no documentation by the vendor; verified November 2026",
 )

@@ -53,8 +53,18 @@ class Scene:
         self.instructions: list[str] = []
         self.memories: list[tuple[str, str | None]] = []
         self.forked: Link | None = None
+        self.keys: list[str] = []
+        """The nodes in the order of the timeline."""
+        self._places: dict[str, int] = {}
         self._by_id: dict[str, Entry] = {}
         self._call_above: dict[str, str | None] = {}
+
+    def has_in_order(self, keys: list[str]) -> bool:
+        """Whether the timeline has some nodes in this order."""
+        if len(keys) > 1 and not self._places:
+            self._places = {key: place for place, key in enumerate(self.keys)}
+        places = [self._places.get(key, 0) for key in keys]
+        return places == sorted(places)
 
     def call_above(self, entry_id: str | None) -> str | None:
         """The nearest call at or above an entry, within what followed one message of the person.
@@ -111,7 +121,7 @@ def read_node(key: str, node: Any, parent: str | None, at: str | None, scene: Sc
     if node is not None and node.__class__ is not dict:
         scene.note(Kind.WRONG_TYPE, where, f"node is {type(node).__name__}")
         return Event(id=key, name="empty-node", data={"node": node})
-    own = _rest_of_node(key, node or {}, parent, scene.mapping)
+    own = _rest_of_node(key, node or {}, parent, scene)
     message = own.pop("message", None)
     if message.__class__ is dict:
         fields = Fields(message, scene.note, where)
@@ -124,7 +134,7 @@ def read_node(key: str, node: Any, parent: str | None, at: str | None, scene: Sc
     return Event(id=key, parent_id=parent, name="empty-node", data=own)
 
 
-def _rest_of_node(key: str, node: Bag, parent: str | None, mapping: Mapping) -> Bag:
+def _rest_of_node(key: str, node: Bag, parent: str | None, scene: Scene) -> Bag:
     """The message of a node, as a copy, and what it says beyond that and its place in the graph."""
     own = dict(node)
     if own.get("message").__class__ is dict:
@@ -135,7 +145,9 @@ def _rest_of_node(key: str, node: Bag, parent: str | None, mapping: Mapping) -> 
         own.pop("parent", None)
     children = own.get("children")
     if children is None or (
-        children.__class__ is list and all(_is_key(child, mapping) for child in children)
+        children.__class__ is list
+        and all(_is_key(child, scene.mapping) for child in children)
+        and scene.has_in_order(children)
     ):
         own.pop("children", None)
     return own

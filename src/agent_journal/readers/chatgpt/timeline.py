@@ -44,6 +44,7 @@ _EVERYONE = (*EVERYONE, UNSET)
 def read_timeline(scene: Scene, order: Order, written: list[str | None]) -> list[Entry]:
     """Every node of the conversation as a message or event, in order; `written` is when they were."""
     mapping, timeline = scene.mapping, scene.timeline
+    scene.keys = order.keys
     moved: dict[str, str | None] = {**order.adopted, **dict.fromkeys(order.cut)}
     for key, at in zip(order.keys, written, strict=False):
         node = mapping[key]
@@ -66,6 +67,8 @@ def plain(key: str, node: Any, at: str | None, mapping: Mapping) -> Entry | None
     try:
         message, parent, children = node["message"], node["parent"], node.get("children")
         if children.__class__ is list:
+            if len(children) > 1:
+                return None  # their order may say something
             for child in children:
                 if child not in mapping:
                     return None
@@ -117,10 +120,8 @@ def plain(key: str, node: Any, at: str | None, mapping: Mapping) -> Entry | None
 def usual(key: str, node: UsualNode, at: str | None, mapping: Mapping) -> Entry | None:
     """The same for a node that was decoded into its fields."""
     message, parent, children = node.message, node.parent, node.children
-    if children:
-        for child in children:
-            if child not in mapping:
-                return None
+    if children and (len(children) > 1 or children[0] not in mapping):
+        return None
     if node.id != key:
         return None
     if message is None:

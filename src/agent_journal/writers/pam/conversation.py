@@ -42,6 +42,7 @@ def document(conversation: Conversation, conversation_id: str, run: Run) -> dict
         provider,
         in_blocks=conversation.source in run.in_blocks,
         text_field=run.text_fields.get(conversation.source, ""),
+        children_field=run.children_fields.get(conversation.source, ""),
     )
     said = [*messages]
     _note(conversation, messages, run)

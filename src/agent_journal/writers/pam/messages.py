@@ -67,6 +67,7 @@ class Messages:
         *,
         in_blocks: bool,
         text_field: str = "",
+        children_field: str = "",
     ) -> None:
         self.untimed = 0
         self.renamed = 0
@@ -75,9 +76,12 @@ class Messages:
         self._provider = provider
         self._in_blocks = in_blocks
         self._text_field = text_field
+        self._children_field = children_field
         self._is_tree = conversation.shape == "tree"
         self._called, self._answers = _calls_and_answers(conversation)
         self._feedback = _by_message(conversation.feedback)
+        self._names: dict[str | None, str | None] = {}
+        """Each entry's message: its own, or the nearest above an event."""
         self._places = self._placed()
         self._children: dict[str, list[str]] = {}
         for place in self._places:
@@ -86,7 +90,7 @@ class Messages:
 
     def _placed(self) -> list[_Place]:
         """Each message's id, which is its own alone, and the nearest message above it."""
-        known: dict[str | None, str | None] = {}
+        known = self._names
         taken: set[str] = set()
         pending: list[tuple[str, str | None]] = []
         for entry in self._conversation.timeline:
@@ -126,7 +130,7 @@ class Messages:
     ) -> dict[str, Any]:
         """The message that has the source's id, and what concerns the whole."""
         made = self._made(message, share, place.id, place.parent)
-        made["children_ids"] = [*self._children.get(place.id, ()), *below]
+        made["children_ids"] = [*self._below(message, place), *below]
         usage = message.usage
         if usage is not None and usage.output is not None and usage.output >= 0:
             made["token_count"] = usage.output
@@ -143,6 +147,37 @@ class Messages:
         if extra or ours:
             made["raw_metadata"] = raw_metadata(extra, self._provider, ours)
         return made
+
+    def _below(self, message: Message, place: _Place) -> Sequence[str]:
+        """The messages below one, in the order of the source if that has one of its own."""
+        found = self._children.get(place.id, [])
+        if len(found) < 2 or not self._children_field:  # noqa: PLR2004 (one has no order)
+            return found
+        listed: Any = message.extra
+        for step in self._children_field.split("."):
+            listed = listed.get(step) if isinstance(listed, dict) else None
+        if not isinstance(listed, list):
+            return found
+        ranks = self._ranks(listed)
+        return sorted(found, key=lambda name: ranks.get(name, len(ranks)))
+
+    def _ranks(self, listed: list[Any]) -> dict[str | None, int]:
+        """The place of each message in a list of entries; an event stands for those right below it."""
+        events: dict[str, list[str]] = {}
+        for entry in self._conversation.timeline:
+            if entry.__class__ is Event:
+                events.setdefault(entry.id, [])
+            if entry.parent_id in events:
+                events[entry.parent_id].append(entry.id)
+        ranks: dict[str | None, int] = {}
+        pending = [name for name in reversed(listed) if isinstance(name, str)]
+        while pending:
+            name = pending.pop()
+            if name in events:
+                pending.extend(reversed(events.pop(name)))
+            else:
+                ranks.setdefault(self._names.get(name), len(ranks))
+        return ranks
 
     def _beside(self, message: Message, share: Share, name: str, place: _Place) -> dict[str, Any]:
         """A thought or an answer that was cut off a message."""
