@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent_journal import pipeline
 from agent_journal.errors import AgentJournalError
-from agent_journal.model import Item
+from agent_journal.model import Conversation, Item
 from agent_journal.notes import Kind, Notes
 
 HERE = Path(__file__).parent
@@ -125,11 +125,21 @@ def outcome(location: Path, reader: str | None = None) -> Outcome:
 def as_golden(result: Outcome, base: Path) -> dict[str, Any]:
     """The outcome as the golden file states it: without hashes and without this machine's paths."""
     distinct = sorted(set(result.versions))
+    untimed = {note.where for note in result.notes.kept if note.detail == pipeline.FILE_TIME}
     return {
         "version": distinct[0] if len(distinct) == 1 else distinct,
-        "conversations": [_anywhere(as_json(replace(item, origin=None)), base) for item in result.items],
+        "conversations": [
+            _anywhere(as_json(_without_file_time(item, untimed)), base) for item in result.items
+        ],
         "notes": [str(note).replace(str(base), "").lstrip("/") for note in result.notes.kept],
     }
+
+
+def _without_file_time(item: Item, untimed: set[str]) -> Item:
+    """An item as its file states it; the time of the file is this machine's."""
+    if isinstance(item, Conversation) and item.id in untimed:
+        item = replace(item, updated_at=None)
+    return replace(item, origin=None)
 
 
 def _anywhere(item: dict[str, Any], base: Path) -> dict[str, Any]:

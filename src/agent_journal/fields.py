@@ -132,6 +132,8 @@ class Fields:
         if at is None:
             self._data[name] = value
             self.note(Kind.BAD_TIME, self.where, f"{name}: {str(value)[:60]!r}")
+        elif at is not value and value.__class__ is str and times.is_date(value):
+            self.note(Kind.MISSING_TIME, self.where, f"{name} is a date; midnight UTC stands in")
         return at
 
     def nested(self, name: str) -> Fields | None:

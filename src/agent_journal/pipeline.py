@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import readers
+from agent_journal import readers, times
 from agent_journal.counts import odd_counts
 from agent_journal.errors import (
     AgentJournalError,
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers import Reader
     from agent_journal.source import Source
+
+
+FILE_TIME = "the time of the file stands in"
 
 
 class Unit(NamedTuple):
@@ -151,12 +154,49 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
             sha256=sha256(source),
         )
         about = note.about(source.label)
+        modified_at: str | None = None
         for item in unit.reader.read(source, unit.version, about):
             for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
                 about(Kind.ODD_COUNT, message, odd)
-            yield item if item.origin is not None else replace(item, origin=origin)
+            if item.origin is not None:
+                yield item
+                continue
+            # What another reader made, and a writer of ours wrote down, is given back as it was.
+            is_first = item.source == info.name
+            if is_first and isinstance(item, Conversation) and not _has_time(item):
+                modified_at = modified_at or _modified_at(source)
+                item = _with_file_time(item, modified_at, about)  # noqa: PLW2901 (the same with its time)
+            yield replace(item, origin=origin)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+
+
+def _has_time(conversation: Conversation) -> bool:
+    """Whether anything in a conversation has a time."""
+    if conversation.updated_at or conversation.started_at:
+        return True
+    return any(entry.at for entry in conversation.timeline)
+
+
+def _with_file_time(conversation: Conversation, modified_at: str | None, note: Notes) -> Conversation:
+    """A conversation that states no time, with that of its file: by then it was written."""
+    if modified_at is None:
+        return conversation
+    note(Kind.MISSING_TIME, conversation.id, FILE_TIME)
+    return replace(conversation, updated_at=modified_at)
+
+
+def _modified_at(source: Source) -> str | None:
+    """When a file, or the newest file in a folder, was written."""
+    newest: float | None = None
+    pending = [source]
+    while pending:
+        current = pending.pop()
+        at = current.modified_at
+        if at is not None and (newest is None or at > newest):
+            newest = at
+        pending.extend(current.children() if current.is_folder else ())
+    return None if newest is None else times.from_epoch(int(newest))
 
 
 def read_all(locations: list[str], note: Notes, from_format: str | None = None) -> Iterator[Item]:

@@ -29,6 +29,9 @@ _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})[/.-]\d{4}\b", re.ASCII)
 _MONTHS = 12
 _DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (neither has a zone of its own)
 
+is_date = re.compile(r"\s*\d{4}-\d\d-\d\d\s*", re.ASCII).fullmatch
+"""Whether a text is a day without a time: what it gives is true or not."""
+
 is_moment = _RFC3339.fullmatch
 """Whether a text is a moment as it stands: what it gives is true or not."""
 
@@ -43,8 +46,8 @@ _MOST = _NANOSECONDS_FROM * 1000
 def moment(value: Any) -> str | None:
     """The moment that `value` states, or None if it states none that can be understood.
 
-    Understood are RFC 3339 and other ISO 8601 strings (without a zone: UTC), epoch numbers, also
-    as strings, and MongoDB's `{"$date": …}`.
+    Understood are RFC 3339 and other ISO 8601 strings (without a zone: UTC; without a time: midnight),
+    epoch numbers, also as strings, and MongoDB's `{"$date": …}`.
     """
     if isinstance(value, str):
         if _RFC3339.fullmatch(value):
@@ -136,8 +139,8 @@ def _from_text(text: str) -> str | None:
         at = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if len(text) <= len("2026-01-01"):
-        return None  # a date alone is not a moment
+    if len(text) <= len("2026-01-01") and not is_date(text):
+        return None  # a week, or a date without a day
     return _as_utc(at)
 
 

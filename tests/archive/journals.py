@@ -87,7 +87,16 @@ def the(store: Store, id_: str) -> Listed:
 def state(store: Store) -> tuple[list[Conversation], list[Memory], dict[str, SourceRow]]:
     """All that a second import of the same must not change."""
     sources = {row.path: store.source(row.path) for row in store.sources()}
-    return everything(store), list(store.memories()), {path: row for path, row in sources.items() if row}
+    return (
+        everything(store),
+        list(store.memories()),
+        {path: _in_order(row) for path, row in sources.items() if row},
+    )
+
+
+def _in_order(row: SourceRow) -> SourceRow:
+    """A row with its notes by file: the files of a folder are read from the vault in another order."""
+    return replace(row, notes=sorted(row.notes, key=lambda note: note.get("file", "")))
 
 
 def said(id_: str, text: str, at: str | None = None, role: str = "user", **more: object) -> Message:

@@ -215,7 +215,7 @@ def test_a_documented_conversation(tmp_path: Path) -> None:
     assert (conversation.id, conversation.app_version, conversation.editor) == ("t-1", "1.0.1", "jetbrains")
     assert conversation.model == "gpt-4o"
     assert [message.role for message in messages(conversation)] == ["system", "user", "assistant"]
-    assert notes.kept == []
+    assert [note.kind for note in notes.kept] == [Kind.MISSING_TIME.label]
 
 
 def test_times_and_ids_of_documented_messages(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_time_that_is_none_is_kept_and_noted(tmp_path: Path) -> None:
     assert isinstance(message, Message)
     assert message.at is None
     assert {"Time": "soon"} == message.extra
-    assert ["line 2 bad-time"] == noted
+    assert ["line 2 bad-time", f"{conversation.id} missing-time"] == noted
 
 
 # The files.
