@@ -480,6 +480,7 @@ def _sources() -> dict[str, ReaderInfo]:
 
 _PATTERNS = "a path, a glob, a list of them, or false"
 _LIST = "a glob or a list of them"
+_PRICE_NAMES = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
 _PRICE = "input, output and perhaps cache_read, cache_write, cache_write_1h in dollars per million tokens"
 
 
@@ -513,13 +514,24 @@ def _checked(key: str, setting: Setting, home: Path, environ: Mapping[str, str])
         if is_source(key):
             return () if _is_no(setting) else _patterns(setting)
         if is_price(key):
-            return msgspec.convert(setting.value, Price)
+            return msgspec.convert(_with_our_names(setting.value), Price)
         return _converted(_kinds()[key], setting, home, environ)
     except (ValueError, msgspec.ValidationError) as error:
         said = f"{key} is {_shown(setting.value)}, but must be {expected(key)}"
         if is_price(key):
             said = f"{key} must be {expected(key)}: {str(error).lower()}"
         raise BadConfig(str(setting.origin), said) from error
+
+
+def _with_our_names(price: Any) -> Any:
+    """A table of prices whose names may be those of the document that asks for such a table."""
+    if not isinstance(price, dict):
+        return price
+    # A price under both names is refused, as it would be one of two.
+    return {
+        ours if (ours := _PRICE_NAMES.get(name, name)) == name or ours not in price else name: dollars
+        for name, dollars in price.items()
+    }
 
 
 def _converted(kind: Any, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:

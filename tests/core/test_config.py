@@ -428,10 +428,18 @@ def test_prices_are_settled_by_model(tmp_path: Path) -> None:
     assert settled.origin('prices."gpt-4.1"').kind == "file"
 
 
+@pytest.mark.parametrize(("read", "written"), [("cache_read", "cache_write"), ("cacheRead", "cacheWrite")])
+def test_a_price_of_nothing_is_nothing(tmp_path: Path, read: str, written: str) -> None:
+    table = f'[prices."gpt-4"]\ninput = 30.00\noutput = 60.00\n{read} = 0\n{written} = 0\n'
+
+    assert Rates(30, 60, 0, 0, 0) == loaded(tmp_path, table).prices["gpt-4"].rates()
+
+
 @pytest.mark.parametrize(
     "price",
     ["3", "{}", "{ input = 1 }", '{ input = "1", output = 1 }', "{ input = -1, output = 1 }",
-     "{ input = 1, output = 1, cacheRead = 1 }", "{ input = nan, output = 1 }",
+     "{ input = 1, output = 1, cacheread = 1 }", "{ input = 1, output = 1, cacheRead = 1, cache_read = 1 }",
+     "{ input = nan, output = 1 }",
      "{ input = inf, output = 1 }"],
 )  # fmt: skip
 def test_a_wrong_price_is_named(price: str, tmp_path: Path) -> None:

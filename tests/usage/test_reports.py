@@ -283,6 +283,19 @@ def test_what_is_counted_too_low_is_told_of_stated_costs_too(store: SqliteStore,
     assert ["cursor"] == list(told(store, settled, "day").notices.undercounts)
 
 
+@pytest.mark.parametrize(("read", "written"), [("cache_read", "cache_write"), ("cacheRead", "cacheWrite")])
+def test_tokens_of_a_free_cache_cost_nothing(
+    store: SqliteStore, tmp_path: Path, read: str, written: str
+) -> None:
+    table = f'[prices."gpt-4"]\ninput = 30.00\noutput = 60.00\n{read} = 0\n{written} = 0\n'
+    (tmp_path / "config.toml").write_text(table, encoding="utf-8")
+    each = Usage(input=10_000, output=10_000, cache_read=10_000, cache_write=10_000)
+    put(store, talk("a", answer("1", "2026-03-01T10:00:00Z", each, "gpt-4")))
+
+    found = told(store, config.load(tmp_path, {}), "model")
+    assert found.total.cost_usd == pytest.approx(0.9)
+
+
 def test_prices_of_other_times_are_told_apart(store: SqliteStore, settled: Config) -> None:
     # o3 became cheaper on 10 June 2025: one line, two prices.
     before, after = "2025-06-09T23:45:00Z", "2025-06-10T00:00:00Z"
