@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ class Truth:
     work: Path
     began: float
     ended: float
+    typed_at: Sequence[float] = ()
 
 
 def differences(tool: Tool, truth: Truth, history: History) -> dict[Fact, list[str]]:
@@ -76,7 +77,7 @@ class _Comparison:
 
     def prompts(self) -> list[str]:
         found = []
-        for prompt in self.truth.prompts:
+        for prompt in self._prompts():
             shown = [
                 message
                 for message in self._shown("user")
@@ -115,14 +116,15 @@ class _Comparison:
 
     def results(self) -> list[str]:
         sent: dict[str, str] = {}
-        for exchange in self._exchanges("results"):
+        for exchange in self.truth.exchanges:
             sent |= exchange.results
-        made = {call.call_id: call for exchange in self.truth.exchanges for call in exchange.calls}
-        found = []
-        for call_id, text in sent.items():
-            if call_id in made:
-                found += self._result_problem(made[call_id], text)
-        return found
+        made = (call for exchange in self._exchanges("results") for call in exchange.calls)
+        return [
+            problem
+            for call in made
+            if call.call_id in sent
+            for problem in self._result_problem(call, sent[call.call_id])
+        ]
 
     def _result_problem(self, call: Call, text: str) -> list[str]:
         ids = {part.call_id for part in self._shown_parts(ToolCall) if _is_same_call(part, call)}
@@ -179,9 +181,10 @@ class _Comparison:
         exchanges = self._exchanges("tokens")
         expected = sum((each.tokens for each in exchanges if not each.is_interrupted), Tokens())
         # The first event of a stream may state the input, before any output is counted.
-        begun = (replace(each.tokens, output=1) for each in exchanges if each.is_interrupted)
+        begun = [each.tokens for each in exchanges if each.is_interrupted]
+        possible = [sum((replace(each, output=count) for each in begun), expected) for count in (0, 1)]
         got = self.history.tokens
-        if got in (expected, sum(begun, expected)) or self._gap("tokens"):
+        if got in (expected, *possible) or self._gap("tokens"):
             return []
         return [f"{got}, the server says {expected}"]
 
@@ -267,21 +270,48 @@ class _Comparison:
 
     def _gap(self, fact: Fact) -> Unrecorded | None:
         """Why the tool writes nothing of this fact, for whatever purpose."""
-        return next(
-            (each for each in self.unrecorded if each.fact == fact and "answer" in each.purposes), None
-        )
+        gaps = (each for each in self.unrecorded if each.fact == fact and each.span == "everything")
+        return next((each for each in gaps if "answer" in each.purposes), None)
 
     def _exchanges(self, fact: Fact) -> list[Exchange]:
         """The exchanges of which the tool writes this fact."""
-        hidden = {purpose for each in self.unrecorded if each.fact == fact for purpose in each.purposes}
-        return [exchange for exchange in self.truth.exchanges if exchange.purpose not in hidden]
+        gaps = [each for each in self.unrecorded if each.fact == fact]
+        return [
+            exchange
+            for exchange in self.truth.exchanges
+            if not any(exchange.purpose in gap.purposes and self._spans(gap, exchange) for gap in gaps)
+        ]
+
+    def _spans(self, gap: Unrecorded, exchange: Exchange) -> bool:
+        if gap.span == "subagent":
+            return exchange.is_subagent
+        return gap.span == "everything" or exchange.at < self._summarized_at()
+
+    def _summarized_at(self) -> float:
+        summaries = [each.at for each in self.truth.exchanges if each.purpose == "summary"]
+        return max(summaries, default=0.0)
+
+    def _prompts(self) -> list[str]:
+        """The prompts that the tool has not removed from the disk."""
+        gaps = (each for each in self.unrecorded if each.fact == "prompts")
+        if not any(each.span == "before the summary" for each in gaps):
+            return self.truth.prompts
+        typed = zip(self.truth.prompts, self.truth.typed_at, strict=True)
+        return [prompt for prompt, at in typed if at > self._summarized_at()]
 
     def _shown(self, role: str | None = None) -> Iterator[Message]:
         """Messages that a person sees; those that a fork copied count once."""
         seen: set[str] = set()
         for messages in self.shown.values():
-            yield from (each for each in messages if role in (None, each.role) and each.id not in seen)
-            seen.update(message.id for message in messages)
+            keys = [self._copy_key(message) for message in messages]
+            pairs = zip(keys, messages, strict=True)
+            yield from (each for key, each in pairs if role in (None, each.role) and key not in seen)
+            seen.update(keys)
+
+    def _copy_key(self, message: Message) -> str:
+        """What a copy shares with its original: the id or, if the tool has none, all that it says."""
+        has_ids = self.truth.scenario != "forked" or not self._gap("parent")
+        return message.id if has_ids else f"{message.role} {message.parts}"
 
     def _shown_parts(self, kind: type[Any], role: str | None = None) -> list[Any]:
         return [part for message in self._shown(role) for part in message.parts if isinstance(part, kind)]

@@ -53,6 +53,7 @@ def run(tool: Tool, scenario: Scenario, installed: Path, folder: Path) -> Outcom
     truth = Truth(
         scenario=scenario,
         prompts=sandbox.prompts,
+        typed_at=sandbox.typed_at,
         exchanges=model.exchanges,
         work=sandbox.work,
         began=began,

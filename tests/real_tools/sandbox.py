@@ -34,8 +34,8 @@ class Step:
 class Sandbox:
     """Where a tool runs: nothing but its own home, a project folder and the fake model.
 
-    `env` is the whole environment. `prompts` are the prompts that were typed, in order, and `outputs` is what
-    the tool printed for each command.
+    `env` is the whole environment. `prompts` are what was typed, in order, and `typed_at` is when.
+    `outputs` is what the tool printed for each command.
     """
 
     def __init__(self, folder: Path, installed: Path, model: FakeModel) -> None:
@@ -43,6 +43,7 @@ class Sandbox:
         self.work = folder / "work"
         self.model = model
         self.prompts: list[str] = []
+        self.typed_at: list[float] = []
         self.outputs: list[str] = []
         self.is_to_be_interrupted = False
         self.home.mkdir(parents=True)
@@ -70,19 +71,22 @@ class Sandbox:
         self, *command: str, prompt: str | None = None, env: Mapping[str, str] | None = None, stdin: str = ""
     ) -> str:
         """Run a command in the work folder until it ends; `prompt` is what it types for the person."""
-        if prompt is not None:
-            self.prompts.append(prompt)
+        self._note_prompt(prompt)
         output = self._finished(command, self.env | dict(env or {}), stdin)
         self.outputs.append(f"$ {' '.join(command)}\n{output}")
         return output
+
+    def _note_prompt(self, prompt: str | None) -> None:
+        if prompt is not None:
+            self.prompts.append(prompt)
+            self.typed_at.append(time.time())
 
     def interact(self, *command: str, steps: Sequence[Step], prompt: str | None = None) -> None:
         """Run a command in a terminal of its own, type what the steps say, and wait until it ends.
 
         A command that is still there after the last step's keys is ended as when its window is closed.
         """
-        if prompt is not None:
-            self.prompts.append(prompt)
+        self._note_prompt(prompt)
         terminal = _Terminal(self.home.parent / "tmux", self.work, self.env)
         terminal.start(command)
         try:

@@ -41,12 +41,16 @@ class Package:
 
 @dataclass(frozen=True, kw_only=True)
 class Unrecorded:
-    """A fact that the tool does not write anywhere, so that no reader can know it, and the proof of that."""
+    """A fact that the tool does not write anywhere, so that no reader can know it, and the proof of that.
+
+    `span` is what it is not written of: what a subagent did, or what a compaction removes from the disk.
+    """
 
     fact: Fact
     reason: str
     purposes: frozenset[Purpose] = ALL_PURPOSES
     scenarios: frozenset[Scenario] | None = None
+    span: Literal["everything", "subagent", "before the summary"] = "everything"
 
 
 @dataclass(frozen=True, kw_only=True)

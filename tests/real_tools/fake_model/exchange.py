@@ -97,6 +97,7 @@ class Exchange:
     results: dict[str, str]
     tokens: Tokens
     is_interrupted: bool = False
+    is_subagent: bool = False
 
 
 def numbered_tokens(number: int, *, caches_writes: bool) -> Tokens:

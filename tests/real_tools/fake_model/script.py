@@ -51,7 +51,7 @@ _OLD = {"oldstring", "oldstr", "oldtext", "search", "old"}
 _NEW = {"newstring", "newstr", "newtext", "replace", "new", "replacement"}
 _COMMANDS = {"command", "cmd", "script", "commands", "cmds"}
 _PROMPTS = {"prompt", "message", "task", "instructions", "query", "objective", "goal"}
-_AGENTS = {"subagenttype", "agenttype", "agentname", "agent"}
+_AGENTS = {"subagenttype", "subagentname", "agenttype", "agentname", "agent"}
 _WAITED = {"targets", "target", "ids", "id", "agentids", "agentid"}
 _DESCRIPTIONS = {"description", "explanation", "taskprogress", "intent", "summary", "title", "reason"}
 _EDITOR_VERBS = {"read": "view", "write": "create", "edit": "str_replace"}
@@ -62,7 +62,7 @@ def reply_to(asked: Asked, number: int) -> Reply:
     if asked.schema:
         return Reply(text=json.dumps(_with_title(example_of(asked.schema), number)), purpose="title")
     position = _newest_script(asked.turns)
-    if not asked.tools and position is not None and _asks_for_title(asked):
+    if not asked.tools and asked.turns and _asks_for_title(asked):
         title = f"{TITLE} {number}"
         wants_json = "json" in asked.system.lower() and '"title"' in asked.system
         return Reply(text=json.dumps({"title": title}) if wants_json else title, purpose="title")
@@ -72,6 +72,13 @@ def reply_to(asked: Asked, number: int) -> Reply:
     if position is None:
         return Reply(text=f"Generic answer {number}.", purpose="other")
     return _next_step(asked, position, number)
+
+
+def is_subagent(asked: Asked) -> bool:
+    """Whether it does what a `<<task: NAME>>` asked for."""
+    position = _newest_script(asked.turns)
+    prompts = SUBAGENT_PROMPTS.values()
+    return position is not None and any(prompt in asked.turns[position].text for prompt in prompts)
 
 
 def _newest_script(turns: list[Turn]) -> int | None:

@@ -16,7 +16,7 @@ import zstandard
 
 from tests.real_tools.fake_model import anthropic, chat, gemini, responses
 from tests.real_tools.fake_model.exchange import Exchange, Reply
-from tests.real_tools.fake_model.script import reply_to
+from tests.real_tools.fake_model.script import is_subagent, reply_to
 
 MODELS = ("claude-sonnet-4-6", "claude-haiku-4-5", "gpt-5.2-codex", "gpt-5.5", "gemini-3-pro", "fake-model")
 _HANG_S = 60.0
@@ -127,6 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
                 results=asked.results,
                 tokens=api.tokens(response),
                 is_interrupted=reply.hang,
+                is_subagent=is_subagent(asked),
             )
         )
         if is_stream:
