@@ -134,7 +134,7 @@ def test_the_request_names_the_deployment_if_nothing_else_does(tmp_path: Path) -
         ("user", "user"),
         ("assistant", "assistant"),
         ("tool", "tool"),
-        ("function", "tool"),
+        ("function", "function"),
     ],
 )
 def test_roles_are_those_of_the_request(role: str, expected: str, tmp_path: Path) -> None:

@@ -53,6 +53,40 @@ def unified(*timeline: Message | Event) -> Any:
     return valid(written("unified", Conversation(id="c", source="x", timeline=[*timeline])))
 
 
+def test_a_role_that_the_source_calls_function_stays_so() -> None:
+    result = ToolResult(call_id="c", output="42")
+    called = Message(id="0", role="assistant", parts=[ToolCall(name="f", call_id="c", input={})])
+    named = Message(id="1", role="tool", parts=[result], extra={"role": "function"})
+    other = Message(id="2", role="tool", parts=[result])
+
+    said = unified(called, named, other)["messages"]
+    assert [message["role"] for message in said] == ["assistant", "function", "tool"]
+
+
+def test_a_function_of_an_api_is_written_and_read_back(tmp_path: Path) -> None:
+    asked = [
+        {"role": "user", "content": "How many?"},
+        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+        {"role": "function", "name": "f", "content": "42"},
+    ]
+    body = {"choices": [{"message": {"role": "assistant", "content": "42."}}]}
+    trace = {
+        "request": {"model": "m", "messages": asked},
+        "response": body,
+        "timestamp": "2026-01-05T10:00:00Z",
+    }
+    document = converted(save_lines(tmp_path, "trace.jsonl", [trace]), "unified").only
+    again = converted(save_document(tmp_path, "again.json", document), "unified").only
+
+    roles_written = ["user", "assistant", "function", "assistant"]
+    assert [said["role"] for said in document["messages"]] == roles_written
+    assert again["messages"] == document["messages"]
+    # Without what we add, it is read as anybody's.
+    del document["agent_journal"]
+    foreign = converted(save_document(tmp_path, "foreign.json", document), "unified").only
+    assert [said["role"] for said in foreign["messages"]] == roles_written
+
+
 def blocks(*parts: Part) -> list[Any]:
     (message,) = unified(Message(id="1", role="assistant", parts=[*parts]))["messages"]
     found: list[Any] = message["content"]

@@ -42,6 +42,7 @@ _CAMEL_CASE = {
     "display_name": "displayName",
 }
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
+_OWN_ROLES = (None, "user", "model", "system")
 _SCHEMAS = ("parameters", "parametersJsonSchema", "parameters_json_schema")
 
 
@@ -56,6 +57,7 @@ def said(raw: Any, note: Notes, where: int | str) -> Said:
     role = roles.role(name)
     if role is None and name is not None:
         note(Kind.UNKNOWN_ROLE, where, f"role {str(name)[:40]!r}")
+    if name not in _OWN_ROLES:
         fields.keep("role", name)
     content = fields.take("parts")
     listed = [in_camel_case(part) for part in content] if content.__class__ is list else content

@@ -142,7 +142,7 @@ class _Session:
         role = roles.role(fields.look(stated))
         if role is None:
             fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(fields.look(stated))[:40]!r}")
-        else:
+        elif role == str(fields.look(stated)).lower():
             fields.drop(stated)
         content = _first_value(fields, ("content", "text"))
         parts = [contents.part_of(block, fields.note, fields.where) for block in contents.blocks_of(content)]

@@ -21,7 +21,7 @@ INFO = ReaderInfo(
     name="unified",
     title="Unified Conversation Schema",
     versions=("1.0.0",),
-    revision=2,
+    revision=3,
     evidence="the JSON Schema, version 1.0.0 of December 2025, and the mapping document beside it",
 )
 

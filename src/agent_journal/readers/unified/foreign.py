@@ -225,7 +225,7 @@ def _message(fields: Fields, stated_id: str | None, made_id: str | None, *, side
     return Message(
         id=message_id,
         made_id=stated_id is None,
-        role=_role(fields),
+        role=_role(fields, metadata),
         parent_id=parent if parent != message_id else None,
         at=_moment(fields, metadata),
         model=metadata.text("model_override"),
@@ -239,10 +239,10 @@ def _message(fields: Fields, stated_id: str | None, made_id: str | None, *, side
     )
 
 
-def _role(fields: Fields) -> Role:
+def _role(fields: Fields, metadata: Fields) -> Role:
     stated = fields.look("role")
     role = role_of(stated)
-    if role == stated:
+    if role == stated or (role is not None and metadata.look("role") == stated):
         fields.drop("role")
     elif role is None:
         fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")

@@ -202,6 +202,8 @@ class _Content:
     def message(self, said: Said) -> Message:
         """A message."""
         left = said.agent_journal or _NO_MESSAGE_LEFT
+        if said.role == "function" and said.metadata.get("role") != said.role:
+            raise msgspec.ValidationError("the role was changed")
         if left.empty and said.content != _NOTHING_SAID:
             raise msgspec.ValidationError("the content was changed")
         metadata, own = said.metadata, left.names
@@ -215,7 +217,7 @@ class _Content:
         at = None if is_inferred else said.timestamp
         return Message(
             id=said.message_id,
-            role=said.role,
+            role="tool" if said.role == "function" else said.role,
             made_id=left.made_id,
             parent_id=said.parent_message_id if left.parent_id is UNSET else left.parent_id,
             at=at if left.at is UNSET else left.at,

@@ -251,7 +251,7 @@ class Said(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
 
     message_id: str
     parent_message_id: str | None
-    role: Role
+    role: Role | Literal["function"]
     timestamp: str
     content: list[Block]
     tokens: Bag | None = None

@@ -26,6 +26,7 @@ _FACTS = frozenset(
         "service_tier",
     }
 )
+_FUNCTION = "function"
 _TIERS = ("standard", "premium")
 # Counts by their names in the schema.
 _COUNTS = {
@@ -86,13 +87,18 @@ def messages(
         said: dict[str, Any] = {
             "message_id": entry.id,
             "parent_message_id": parent,
-            "role": entry.role,
+            "role": _role(entry),
             "timestamp": moment or created_at,
             "content": blocks,
         }
         _complete(said, entry, metadata, left, untold)
         found.append(said)
     return found, missing
+
+
+def _role(entry: Message) -> str:
+    """The role; the schema has `function` beside `tool`, for sources that call it so."""
+    return _FUNCTION if entry.role == "tool" and entry.extra.get("role") == _FUNCTION else entry.role
 
 
 def untold_of(entry: Message | Event, moment: str | None) -> dict[str, Any]:
