@@ -626,6 +626,25 @@ USED: dict[str, tuple[list[tuple[str, dict[str, Any]]], tuple[int, int, int]]] =
         ],
         (10, 30, 100),
     ),
+    "a compaction that nothing else has": (
+        [
+            FIRST,
+            answer("r1"),
+            (
+                "session.compaction_complete",
+                {
+                    "compactionTokensUsed": {
+                        "inputTokens": 230,
+                        "outputTokens": 20,
+                        "cacheReadTokens": 200,
+                        "model": "gpt-5",
+                    }
+                },
+            ),
+            shutdown(110, 10, 100, of_session=True),
+        ],
+        (40, 30, 300),
+    ),
     "a compaction that sums have": (
         [
             answer(outputTokens=20),

@@ -4,7 +4,8 @@
 * `session.shutdown` and `session.usage_checkpoint` state sums by model: of the process, or since about 1.0.7x
   of the whole session, with all that is in earlier sums and in records. What they state beyond that is of the
   messages since the sums before that have no record: those of one model share a key, and the last has it.
-* Without either, a message states only what came out, and `session.compaction_complete` what a summary took.
+* Without either, a message states only what came out.
+* `session.compaction_complete` states what a summary took: as of 1.0.102 that is in no record and in no sum.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class _Accounting:
         self._entries = entries
         self._note = note
         self._records = {record.place: record for record in stated}
+        self._traceless = {record.tokens[:2] for record in stated if not record.places}
         self._recorded = {place for record in stated for place in record.places}
         self._counted: dict[str, Tokens] = {}
         self._before: dict[str, Tokens] = {}
@@ -102,20 +104,23 @@ class _Accounting:
     def _begin_process(self) -> None:
         """Leave what no sums cover: the next process's are not about it."""
         self._uncounted += sum(self._own_output(place) is not None for place in self._open)
-        if not self._has_records:
-            for place in self._compactions:
-                self._count_compaction(place)
+        for place in self._compactions:
+            self._count_compaction(place, {})
         self._open, self._compactions, self._has_records = [], [], False
         self._before = dict(self._counted)
 
-    def _count_compaction(self, place: int) -> None:
+    def _count_compaction(self, place: int, beyond: dict[str, Tokens]) -> None:
+        """Count what a compaction used, unless a record or what sums state `beyond` those has it."""
         event = self._entries[place]
         if not isinstance(event, Event):
             return
         used = event.data.get("compactionTokensUsed")
         spent = tokens.stated(used, self._note, event.id)
-        if spent.is_stated:
-            self._add(place, event, text_in(used, "model") or self._last_model(place), spent, "compaction")
+        model = text_in(used, "model") or self._last_model(place)
+        if spent.is_stated and spent[:2] not in self._traceless:
+            own = Tokens(output=self._output_of(self._open))
+            if not any(stated.minus(own).covers(spent) for stated in beyond.values()):
+                self._add(place, event, model, spent, "compaction")
 
     def _last_model(self, place: int) -> str | None:
         """The model of the answer before an entry."""
@@ -125,14 +130,16 @@ class _Accounting:
     def _count_sums(self, event: Event, place: int) -> None:
         """Give what sums state beyond what is counted to the messages that have no counts yet."""
         sums = tokens.by_model(event, self._note)
-        if sums:
-            self._compactions = []
         by_session = tokens.is_of_the_session(event) or self._repeats_what_was_before(sums)
         beyond: dict[str, Tokens] = {}
         for model, stated in sums.items():
             total = stated if by_session else self._before.get(model, Tokens()).plus(stated)
             beyond[model] = total.minus(self._counted.get(model, Tokens()))
             self._count(model, beyond[model])
+        if sums:
+            for at in self._compactions:
+                self._count_compaction(at, beyond)
+            self._compactions = []
         self._give(event, place, beyond)
         if event.name == _END:
             self._begin_process()

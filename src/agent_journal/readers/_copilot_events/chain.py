@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent_journal import ids, tree
 from agent_journal.model import Message
 from agent_journal.notes import Kind
+from agent_journal.readers._copilot_events.names import MODEL_EVENTS
 from agent_journal.readers._twins import Twins
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ class Chain:
             if parent is not None and parent in self._by_id:
                 joined.append(entry)
                 continue
-            if parent is None:
+            if _is_a_models(entry):
+                pass
+            elif parent is None:
                 unnamed += entry.id not in self._circles
             else:
                 missing.append(parent)
@@ -101,6 +104,10 @@ class Chain:
         if missing:
             more = f" ({len(missing)} events name such a one)" if len(missing) > 1 else ""
             self._note(Kind.DANGLING_PARENT, "", f"{missing[0][:60]!r} is not in this file{more}")
+
+
+def _is_a_models(entry: Entry) -> bool:
+    return not isinstance(entry, Message) and entry.name.startswith(MODEL_EVENTS)
 
 
 def _renamed(entry: Entry, twin: int) -> Entry:

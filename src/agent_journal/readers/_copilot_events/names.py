@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# As of the public SDK of August 2026, and 1.0.102 of November; events of other types are kept, and noted
+# As of the public SDK of August 2026, and the schema of 1.0.102; events of other types are kept, and noted
 # once. Those from `assistant.intent` on are meant for whoever listens, and not for the file.
 KNOWN_TYPES = frozenset(
     """
@@ -26,6 +26,16 @@ KNOWN_TYPES = frozenset(
     skill.invoked subagent.started subagent.configured subagent.completed subagent.failed
     subagent.selected subagent.deselected
     hook.start hook.end system.message system.notification abort
+    assistant.fusion_phase_completed assistant.fusion_phase_failed human_response.recorded
+    mcp.oauth_recovery_completed permission.assentDetected permission.carriedForward
+    permission.contextualAuthorization permission.messageAuthorization permission.messageAuthorizationDegraded
+    permission.messageAuthorizationRead session.completion_receipt session.fusion_change_checkpoint
+    session.fusion_commit_started session.fusion_completed session.fusion_handoff session.fusion_resolved
+    session.fusion_route_failed session.mode_notice_delivered session.model_deselected
+    session.permission_recovery session.request_body_compression_disabled skill.context_delivered
+    skill.context_delivered_ref skill.invoked_ref
+    model.turn_started model.model_call_started model.model_call_success model.model_call_failure
+    model.message model.response model.turn_ended model.messages_snapshot
     assistant.intent assistant.message_start assistant.message_delta assistant.reasoning_delta
     assistant.streaming_delta assistant.usage session.usage_info session.idle pending_messages.modified
     tool.execution_progress tool.execution_partial_result
@@ -33,6 +43,10 @@ KNOWN_TYPES = frozenset(
     command.queued command.execute command.completed exit_plan_mode.requested exit_plan_mode.completed
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
+
+# What a compaction does with its model, in files of 1.0.102 though in no schema. The first of them follow
+# nothing, or an event that is not in the file.
+MODEL_EVENTS = "model."
 
 TOOL_KINDS: dict[str, ToolKind] = {
     "bash": "shell",
