@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,18 +88,24 @@ class _Comparison:
             found += [
                 f"prompt {_short(prompt)} has other text around it: {_short(tree.plain_text(message))}"
                 for message in shown
-                if tree.plain_text(message).strip() != prompt and not self._gap("prompts")
+                if self._typed(message) != prompt and not self._gap("prompts")
             ]
         if self.truth.scenario == "image" and not self._has_picture() and not self._gap("prompts"):
             found.append("the picture is missing")
-        typed = [*self.truth.prompts, *SUBAGENT_PROMPTS.values(), *self.tool.own_words]
+        typed = [*self.truth.prompts, *SUBAGENT_PROMPTS.values()]
         found += [
             f"shown as the user's words: {_short(tree.plain_text(message))}"
             for message in self._shown("user")
-            if tree.plain_text(message).strip()
-            and not any(each in tree.plain_text(message) for each in typed)
+            if self._typed(message) and not any(each in tree.plain_text(message) for each in typed)
         ]
         return found
+
+    def _typed(self, message: Message) -> str:
+        """The text of a message without what the tool itself writes among the person's words."""
+        text = tree.plain_text(message)
+        for pattern in self.tool.own_words:
+            text = re.sub(pattern, "", text, flags=re.DOTALL)
+        return text.strip()
 
     def _has_picture(self) -> bool:
         return any(isinstance(part, Media) for message in self._shown("user") for part in message.parts)
@@ -148,8 +155,12 @@ class _Comparison:
                     if exchange.text.strip() == part.text.strip()
                 ]
                 found += self._count_problem(f"text {_short(exchange.text)}", shown, "texts")
-            elif exchange.purpose == "summary" and not self._is_anywhere(exchange.text.split("\n")[1]):
-                found.append(f"the summary of the compaction is missing: {_short(exchange.text)}")
+        summaries = [
+            each.text.split("\n")[1] for each in self._exchanges("texts") if each.purpose == "summary"
+        ]
+        # A tool may ask twice and take the second.
+        if summaries and not any(map(self._is_anywhere, summaries)):
+            found.append(f"the summary of the compaction is missing: {_short(summaries)}")
         return found
 
     def thinking(self) -> list[str]:
@@ -163,7 +174,7 @@ class _Comparison:
                 shown = [
                     part
                     for part in self._shown_parts(Reasoning)
-                    if exchange.thinking in (part.text or "") or exchange.thinking in (part.summary or "")
+                    if _without_heading(exchange.thinking) in f"{part.text}\n{part.summary}"
                 ]
                 found += self._count_problem(f"thinking {_short(exchange.thinking)}", shown, "thinking")
         return found
@@ -345,6 +356,11 @@ def _shown_messages(conversation: Conversation) -> list[Message]:
         for entry in timeline
         if isinstance(entry, Message) and not entry.hidden and entry.role != "system"
     ]
+
+
+def _without_heading(thinking: str) -> str:
+    """A thought without its bold heading, which some tools keep apart."""
+    return thinking.rpartition("**")[2].strip()
 
 
 def _is_same_call(part: ToolCall, call: Call) -> bool:

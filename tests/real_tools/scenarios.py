@@ -11,7 +11,7 @@ from tests.real_tools.tool import Scenario, Tool
 
 FIRST = "Look around, please. <<shell: echo OUT-$((6*7))>> <<read: README.md>> <<end: QUOKKA>>"
 SECOND = "And now once more. <<shell: echo OUT-$((6*8))>> <<end: POTOROO>>"
-DELEGATED = "Let somebody count. <<task: SUB1>> <<end: BILBY>>"
+DELEGATED = "Let somebody count. <<task: SUB1 | {agent}>> <<end: BILBY>>"
 SIDE_BY_SIDE = (
     "Three things at once. <<par>> <<shell: sleep 2; echo SLOW-$((7*7))>> <<shell: echo FAST-$((7*8))>> "
     "<<read: README.md>> <<end: WOYLIE>>"
@@ -28,7 +28,7 @@ def play(scenario: Scenario, tool: Tool, sandbox: Sandbox) -> None:
         tool.ask_with_image(sandbox, PICTURED, _picture(sandbox.work))
         return
     sandbox.is_to_be_interrupted = scenario == "interrupted"
-    tool.ask(sandbox, _first_prompt(scenario))
+    tool.ask(sandbox, _first_prompt(scenario, tool))
     if scenario in ("continued", "interrupted"):
         tool.resume(sandbox, SECOND)
     elif scenario == "forked":
@@ -40,8 +40,9 @@ def play(scenario: Scenario, tool: Tool, sandbox: Sandbox) -> None:
         tool.resume(sandbox, SECOND)
 
 
-def _first_prompt(scenario: Scenario) -> str:
-    special = {"subagent": DELEGATED, "parallel": SIDE_BY_SIDE, "interrupted": STOPPED}
+def _first_prompt(scenario: Scenario, tool: Tool) -> str:
+    delegated = DELEGATED.format(agent=tool.subagent_type)
+    special = {"subagent": delegated, "parallel": SIDE_BY_SIDE, "interrupted": STOPPED}
     return special.get(scenario, FIRST)
 
 

@@ -67,7 +67,8 @@ def reply_to(asked: Asked, number: int) -> Reply:
         wants_json = "json" in asked.system.lower() and '"title"' in asked.system
         return Reply(text=json.dumps({"title": title}) if wants_json else title, purpose="title")
     if _asks_for_summary(asked.turns):
-        text = f"<summary>\nWe looked at files. {SUMMARY} {number}.\n</summary>"
+        tag = "state_snapshot" if "state_snapshot" in asked.system + asked.turns[-1].text else "summary"
+        text = f"<{tag}>\nWe looked at files. {SUMMARY} {number}.\n</{tag}>"
         return Reply(text=text, purpose="summary")
     if position is None:
         return Reply(text=f"Generic answer {number}.", purpose="other")
@@ -100,7 +101,7 @@ def _asks_for_summary(turns: list[Turn]) -> bool:
     if last is None or last.role != "user" or _is_script(last):
         return False
     text = _REMINDER.sub("", last.text)
-    return bool(re.search(r"summar|compact|condens|handoff", text, re.IGNORECASE))
+    return bool(re.search(r"summar|compact|condens|handoff|snapshot", text, re.IGNORECASE))
 
 
 def _next_step(asked: Asked, position: int, number: int) -> Reply:
@@ -230,7 +231,7 @@ def _task_argument(flat: str, about: dict[str, Any], argument: str, pieces: list
         items = about.get("items") or {}
         return [_arguments("task", items, argument)] if _type(items) == "object" else [prompt]
     if flat in _AGENTS:
-        return pieces[1] if len(pieces) > 1 else (about.get("enum") or ["general-purpose"])[0]
+        return about["enum"][0] if "enum" in about else pieces[1]
     return None
 
 

@@ -63,5 +63,9 @@ TOOL = Tool(
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
-    own_words=("<command-name>/compact", "<local-command-stdout>Compacted", "[Request interrupted by user]"),
+    own_words=(
+        r"<command-name>/compact.*",
+        r"<local-command-stdout>Compacted.*",
+        r"\[Request interrupted by user\]",
+    ),
 )

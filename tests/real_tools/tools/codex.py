@@ -72,4 +72,5 @@ TOOL = Tool(
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
+    own_words=(r"<image name=[^>]*>\s*</image>",),
 )

@@ -25,6 +25,8 @@ KNOWN_TYPES = frozenset(
     external_tool.requested external_tool.completed permission.requested permission.completed
     skill.invoked subagent.started subagent.configured subagent.completed subagent.failed
     subagent.selected subagent.deselected
+    model.turn_started model.model_call_started model.model_call_success model.model_call_failure
+    model.message model.response model.turn_ended model.messages_snapshot
     hook.start hook.end system.message system.notification abort
     assistant.fusion_phase_completed assistant.fusion_phase_failed human_response.recorded
     mcp.oauth_recovery_completed permission.assentDetected permission.carriedForward

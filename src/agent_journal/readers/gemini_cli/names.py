@@ -15,6 +15,8 @@ INJECTED = (
     "Here is the user's editor context as a JSON object.",
     "Here is a summary of changes in the user's editor context,",
     "System: Potential loop detected.",
+    # To a subagent that ends without its closing call.
+    "You have stopped calling tools without finishing.",
 )
 # What stands for a history that grew too long has this in it, sometimes behind the model's thoughts about it.
 SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")
