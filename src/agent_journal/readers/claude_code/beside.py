@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,11 +15,13 @@ from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.claude_code.names import TOOL_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agent_journal.model import Part
+    from agent_journal.readers.claude_code.surplus import Answers
     from agent_journal.source import Source
 
+_T = TypeVar("_T")
 _PLACEHOLDER = "<persisted-output>"
 _SAVED_TO = "saved to: "
 _FOLDER = "tool-results"
@@ -107,6 +109,32 @@ class Beside:
             self._note.add(Kind.UNREADABLE_FILE, parent.label, "", error.reason)
             return None
 
+    def answers_of_agents(self) -> Answers:
+        """The tokens of all answers in the files of a session's subagents."""
+        found: Answers = {}
+        pending = [*self._source.companions(self._stem, "subagents")]
+        while pending:
+            file = pending.pop()
+            if file.is_folder:
+                pending.extend(file.children())
+            elif file.name.endswith(".jsonl"):
+                found.update(self._read(file, _answers_in))
+        return found
+
+    def cost_state_of(self, session: str, before: str) -> Any:
+        """The last `cost-state` line of another session that was written before some time."""
+        file = self._source.companion(f"{session}.jsonl")
+        states = [] if file is None else self._read(file, lambda lines: _states_before(lines, before))
+        return states[-1] if states else None
+
+    def _read(self, file: Source, take: Callable[[Iterator[Any]], _T]) -> _T:
+        """What can be taken from the lines of another session; what is wrong in them is noted with it."""
+        try:
+            return take(_records(file))
+        except UnreadableSource as error:
+            self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
+            return take(iter(()))
+
     def _above(self, name: str) -> Source | None:
         for height in range(_DEEPEST):
             if (found := self._source.companion(*[".."] * height, name)) is not None:
@@ -117,6 +145,45 @@ class Beside:
 def stem(source: Source) -> str:
     """The file's name without its suffix."""
     return source.name.rpartition(".")[0] or source.name
+
+
+def _records(file: Source) -> Iterator[dict[str, Any]]:
+    quiet = Notes()
+    for number, line, _ in jsonstream.raw_lines(file, quiet):
+        record = jsonstream.decode(line, quiet, number)
+        if isinstance(record, dict):
+            yield record
+
+
+def _answers_in(records: Iterator[dict[str, Any]]) -> Answers:
+    found: Answers = {}
+    for record in records:
+        fields = Fields(record, Notes(), "")
+        body = fields.nested("message") if fields.look("type") == "assistant" else None
+        if body is None:
+            continue
+        response, request, model = body.text("id"), fields.look("requestId"), body.text("model")
+        usage = blocks.usage(body.look("usage"), response_key(response, request))
+        if model is not None and usage is not None:
+            found[usage.key or fields.text("uuid") or ""] = model, usage
+    return found
+
+
+def response_key(response: str | None, request: Any) -> str | None:
+    """What the tokens of a response are counted by; the same id may come for several requests."""
+    return response if response is None or request is None else f"{response}:{request}"
+
+
+def _states_before(records: Iterator[dict[str, Any]], before: str) -> list[Any]:
+    """The sums among lines that end at a time; their own lines have none."""
+    found: list[Any] = []
+    for record in records:
+        fields = Fields(record, Notes(), "")
+        if fields.look("type") == "cost-state":
+            found.append(record)
+        elif (at := fields.moment("timestamp")) is not None and at >= before:
+            break
+    return found
 
 
 def _call_of(parent: Source, agent: str) -> str | None:

@@ -14,6 +14,7 @@ from agent_journal.model import Event, Message, Role, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
 from agent_journal.readers.claude_code import attached
+from agent_journal.readers.claude_code.beside import response_key
 from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class Lines:
     ) -> Usage | None:
         if raw is None and cost is None:
             return None
-        key = response_id if response_id is None or request is None else f"{response_id}:{request}"
+        key = response_key(response_id, request)
         usage = self._last_usage
         if usage is None or usage.key != key or usage.extra != raw or usage.cost_usd != cost:
             usage = blocks.usage(raw or {}, key) or Usage(key=key)

@@ -9,7 +9,7 @@ import msgspec
 from agent_journal import ids, jsonstream, tree
 from agent_journal.model import Conversation, Link, Message
 from agent_journal.notes import Kind
-from agent_journal.readers.claude_code import facts, usual
+from agent_journal.readers.claude_code import facts, surplus, usual
 from agent_journal.readers.claude_code.beside import Beside, stem
 from agent_journal.readers.claude_code.lines import Lines
 from agent_journal.readers.claude_code.names import KNOWN_TYPES
@@ -84,7 +84,7 @@ class Session:
         started_at, updated_at = tree.span(messages or events)
         is_list = len(messages) > 1 and all(entry.parent_id is None for entry in entries)
         conversation_id = self._id()
-        return Conversation(
+        conversation = Conversation(
             id=conversation_id or ids.made(source, entries[0].id),
             made_id=conversation_id is None,
             source=source,
@@ -105,6 +105,7 @@ class Session:
             summaries=facts.summaries(entries),
             extra=extra | {name: told for name, told in beside.items() if told is not None},
         )
+        return conversation if self._is_agent else surplus.counted(conversation, self._beside, self._note)
 
     def _id(self) -> str | None:
         """The file's stem if it is a UUID, else what its lines say; a sub-agent's lines name its parent."""
