@@ -12,14 +12,64 @@ from agent_journal.model import Code, Media, Other, Part, Reasoning, Text, ToolC
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent_journal.model import Message
+    from agent_journal.model import Bag, Message
 
 Deed: TypeAlias = ToolCall | ToolResult | Reasoning
 """A part that some targets keep beside the content, as an entry of its own."""
 
 DEEDS = (ToolCall, ToolResult, Reasoning)
+_BLOCK_TYPES = frozenset({"text", "tool_use", "tool_result", "image", "code", "thinking", "document"})
 # Deeds without ids are told in about the same order; looking further would take long in a long list.
 _NEAR = 16
+
+
+def unwrap(content: Any) -> tuple[Any, Bag]:
+    """A text or blocks out of one block or of objects that hold content, and what stands beside it there.
+
+    Content that is none of these is given back as it is.
+    """
+    holders: list[Bag] = []
+    inner = content
+    while inner.__class__ is dict:
+        kind, held = inner.get("type"), inner.get("content")
+        is_holder = held not in (None, "", 0)
+        if "type" in inner and (_is_block(kind) or not is_holder):
+            return [inner], _beside(holders)
+        if not is_holder:
+            return content, {}
+        holders.append({name: value for name, value in inner.items() if name != "content"})
+        inner = held
+    if inner.__class__ is str or inner.__class__ is list:
+        return inner, _beside(holders)
+    return content, {}
+
+
+def unwrapped_parts(content: Any, read: Callable[[Any], list[Any]]) -> list[Any] | None:
+    """The parts of one block or of an object that holds content; None if it is neither.
+
+    What the object says beside its content stays with the first part.
+    """
+    inner, beside = unwrap(content)
+    if inner is content:
+        return None
+    parts = read(inner)
+    if beside and parts:
+        first = parts[0]
+        parts[0] = replace(first, extra={**first.extra, "content": beside})
+    return parts
+
+
+def _is_block(kind: Any) -> bool:
+    """Whether a type is that of a block, which may have content of its own."""
+    return kind.__class__ is str and (kind in _BLOCK_TYPES or kind.endswith("_result"))
+
+
+def _beside(holders: list[Bag]) -> Bag:
+    """What objects that hold one another say beside that."""
+    beside: Bag = {}
+    for holder in reversed(holders):
+        beside = holder | {"content": beside} if beside else holder
+    return beside
 
 
 def content_of(message: Message) -> Any:

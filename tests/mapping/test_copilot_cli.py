@@ -1001,6 +1001,15 @@ def test_events_of_1_0_102_are_known(tmp_path: Path) -> None:
     assert noted(notes, Kind.UNKNOWN_TYPE) == []
 
 
+def test_the_calls_of_a_compaction_are_known(tmp_path: Path) -> None:
+    kinds = ("turn_started", "model_call_started", "model_call_success", "message", "response", "turn_ended")
+    lines = [(f"model.{kind}", {"kind": kind, "turn": 0}) for kind in (*kinds, "messages_snapshot")]
+    conversation, notes = session(tmp_path, *lines)
+
+    assert not list(tree.messages(conversation))
+    assert noted(notes, Kind.UNKNOWN_TYPE) == []
+
+
 def test_a_subagents_model_is_not_the_sessions(tmp_path: Path) -> None:
     lines = chained(
         ("session.model_change", {"newModel": "gpt-5"}),

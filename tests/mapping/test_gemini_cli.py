@@ -543,6 +543,7 @@ def test_a_session_that_ends_with_what_a_tool_gave_ends_with_its_call(tmp_path: 
         "Here is the user's editor context as a JSON object. This is for your information only.\n{}",
         "Here is a summary of changes in the user's editor context, in JSON format.\n{}",
         "System: Potential loop detected. Details: the same again.",
+        "You have stopped calling tools without finishing. You have one final chance.",
     ],
 )
 def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path, text: str) -> None:

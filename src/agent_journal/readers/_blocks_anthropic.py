@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
@@ -51,6 +52,9 @@ def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) ->
     if content is None:
         return []
     if content.__class__ is not list:
+        found = unwrapped_parts(content, lambda inner: parts(inner, note, where, tool_kinds))
+        if found is not None:
+            return found
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
     return [part(block, note, where, tool_kinds) for block in content]

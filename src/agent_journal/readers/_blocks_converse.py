@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
@@ -57,6 +58,9 @@ def _parts(content: Any, note: Notes, where: int | str) -> list[Part]:
     if content is None:
         return []
     if content.__class__ is not list:
+        found = unwrapped_parts(content, lambda inner: _parts(inner, note, where))
+        if found is not None:
+            return found
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
     return [_part(block, note, where) for block in content]

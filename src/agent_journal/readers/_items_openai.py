@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields, counted
 from agent_journal.model import (
     Citation,
@@ -118,6 +119,9 @@ def parts(content: Any, note: Notes, where: int | str) -> list[Any]:
         return []
     if content.__class__ is str:
         return [Text(text=content)]
+    found = unwrapped_parts(content, lambda inner: parts(inner, note, where))
+    if found is not None:
+        return found
     note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
     return [Other(data=content)]
 

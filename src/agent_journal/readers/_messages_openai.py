@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import roles
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields, counted, words
 from agent_journal.model import (
     Bag,
@@ -146,6 +147,9 @@ def content_parts(content: Any, note: Notes, where: int | str) -> list[Part]:
     if content is None:
         return []
     if content.__class__ is not list:
+        found = unwrapped_parts(content, lambda inner: content_parts(inner, note, where))
+        if found is not None:
+            return found
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
     return [_part(raw, note, where) for raw in content]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields
 from agent_journal.model import (
     Code,
@@ -51,7 +52,8 @@ def parts(content: Any, note: Notes, where: int | str, kind_of: KindOf) -> list[
     if content is None:
         return []
     if content.__class__ is dict:
-        return [part(content, note, where, kind_of)]
+        found = unwrapped_parts(content, lambda inner: parts(inner, note, where, kind_of))
+        return [part(content, note, where, kind_of)] if found is None else found
     if content.__class__ is not list:
         note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields, counted
 from agent_journal.model import Usage
 from agent_journal.notes import Kind
@@ -49,6 +50,7 @@ _REFUSALS = ("message", "detail")
 _OF_REFUSALS = frozenset(
     {*_REFUSALS, "object", "type", "__type", "code", "param", "status", "statusCode", "activityId"}
 )
+_CONTENTS = (list, str)
 _TEXT, _BAG = frozenset({str, NoneType}), frozenset({dict, NoneType})
 
 
@@ -158,7 +160,7 @@ def _replies(fields: Fields, error: Any) -> Answer:
     choices, content = fields.look("choices"), fields.look("content")
     if choices.__class__ is list and (choices or error is None):
         found = _choices(fields)
-    elif content.__class__ is list or content.__class__ is str:
+    elif content.__class__ in _CONTENTS or unwrap(content)[0] is not content:
         found = _message(fields)
     elif fields.look("output").__class__ is list:
         found = _items(fields, is_failed=error is not None)

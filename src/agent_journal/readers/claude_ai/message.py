@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields
 from agent_journal.model import Message, Part, Text
 from agent_journal.notes import Kind
@@ -28,8 +29,7 @@ def read_message(record: Bag, index: int, where: str, known: set[str], scene: Sc
     fields = Fields(record, scene.note, where)
     message_id, is_made = _id(fields, index, known, scene)
     stated = fields.look("content")
-    blocks = [fields.take("content")] if stated.__class__ is str else fields.items("content") or []
-    parts = content.parts(blocks, message_id, where, scene)
+    parts = content.parts(_blocks(fields), message_id, where, scene)
     _settle_text(fields, parts, stated)
     parts += _media(fields)
     parent = fields.text("parent_message_uuid")
@@ -44,6 +44,19 @@ def read_message(record: Bag, index: int, where: str, known: set[str], scene: Sc
         parts=parts,
         extra=fields.rest(),
     )
+
+
+def _blocks(fields: Fields) -> list[Any]:
+    """The content as a list; what an object says beside the content that it holds stays."""
+    stated = fields.look("content")
+    if stated.__class__ is dict:
+        inner, beside = unwrap(stated)
+        if inner is not stated:
+            fields.drop("content")
+            if beside:
+                fields.keep("content", beside)
+            return [inner] if inner.__class__ is str else inner
+    return [fields.take("content")] if stated.__class__ is str else fields.items("content") or []
 
 
 def _id(fields: Fields, index: int, known: set[str], scene: Scene) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 
 from agent_journal import roles
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields
 from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
@@ -170,6 +171,9 @@ class Items:
             return []
         if content.__class__ is str:
             return [Text(text=content)]
+        found = unwrapped_parts(content, lambda inner: self._parts(inner, where))
+        if found is not None:
+            return found
         self._note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
         return [Other(data=content)]
 

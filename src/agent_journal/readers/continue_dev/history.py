@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, times
+from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text, ToolResult
 from agent_journal.notes import Kind
@@ -246,9 +247,10 @@ def _reasoning(item: Fields) -> list[Part]:
 
 
 def _content(content: Any, message: Fields) -> list[Part]:
-    if content.__class__ is not list:
-        return openai.content_parts(content, message.note, message.where)
-    return [_part(raw, message) for raw in content]
+    if content.__class__ is list:
+        return [_part(raw, message) for raw in content]
+    found = unwrapped_parts(content, lambda inner: _content(inner, message))
+    return openai.content_parts(content, message.note, message.where) if found is None else found
 
 
 def _part(raw: Any, message: Fields) -> Part:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.readers import _blocks_anthropic as blocks
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def blocks_of(content: Any) -> list[Any]:
-    """Content as a list; a text is one block."""
+    """Content as a list, also out of an object that holds it; a text is one block."""
+    if content.__class__ is dict:
+        content, _ = unwrap(content)
     if content.__class__ is list:
         return content
     return [] if content is None else [content]

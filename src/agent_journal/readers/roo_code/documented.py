@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream, roles, tree
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind
@@ -146,6 +147,8 @@ class _Session:
             fields.drop(stated)
         content = _first_value(fields, ("content", "text"))
         parts = [contents.part_of(block, fields.note, fields.where) for block in contents.blocks_of(content)]
+        if content.__class__ is dict and (beside := unwrap(content)[1]):
+            fields.keep("content", beside)
         message_id, made_id = self._message_id(fields)
         return Message(
             id=message_id,

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal import ids, roles, times
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields
 from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
@@ -178,6 +179,8 @@ class History:
             fields.drop("type")
             return [contents.reasoning(fields)], None
         raw = contents.blocks_of(content)
+        if content.__class__ is dict and (around := unwrap(content)[1]):
+            fields.keep("content", around)
         if is_answer:
             parts = self._answer(raw, where)
             beside = self._thoughts_beside(parts, fields, where) + contents.deeds(fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal import blocks
 from agent_journal.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
@@ -13,56 +14,33 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Bag, Part
 
-_BLOCK_TYPES = frozenset({"text", "tool_use", "tool_result", "image", "code", "thinking"})
-
-
 # The members of a text block that says nothing else.
 _PLAIN = 2
 
 
 def normalize_content(content: Any) -> list[Any]:
     """Any form of content as a list of blocks: a list, a text, one block, or an object that holds content."""
-    while True:
-        match content:
-            case list():
-                return content
-            case str():
-                return [{"type": "text", "text": content}]
-            case {"type": str(kind)} if kind in _BLOCK_TYPES:
-                return [content]  # also a tool result, which has content of its own
-            case {"content": inner} if inner not in (None, "", 0):
-                content = inner
-            case {"type": _}:
-                return [content]
-            case _:
-                raise ValueError(f"content is neither text nor blocks: {type(content).__name__}")
+    inner, _ = blocks.unwrap(content)
+    if inner.__class__ is list:
+        return inner
+    if inner.__class__ is str:
+        return [{"type": "text", "text": inner}]
+    raise ValueError(f"content is neither text nor blocks: {type(content).__name__}")
 
 
 def parts(fields: Fields) -> list[Part]:
     """The parts of a message; content that is none stays."""
     content = fields.look("content")
     try:
-        blocks = normalize_content(content)
+        listed = normalize_content(content)
     except ValueError as error:
         if content is not None:
             fields.note(Kind.WRONG_TYPE, fields.where, str(error))
         return []
     fields.drop("content")
-    if beside := _beside(content, blocks):
+    if beside := blocks.unwrap(content)[1]:
         fields.keep("content", beside)
-    return [_part(block, fields) for block in blocks]
-
-
-def _beside(content: Any, blocks: list[Any]) -> Bag:
-    """What objects that hold content say beside it."""
-    holders: list[Bag] = []
-    while content.__class__ is dict and not (blocks and content is blocks[0]):
-        holders.append({name: value for name, value in content.items() if name != "content"})
-        content = content["content"]
-    beside: Bag = {}
-    for holder in reversed(holders):
-        beside = holder | {"content": beside} if beside else holder
-    return beside
+    return [_part(block, fields) for block in listed]
 
 
 def _part(block: Any, fields: Fields) -> Part:
