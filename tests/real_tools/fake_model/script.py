@@ -66,7 +66,7 @@ def reply_to(asked: Asked, number: int) -> Reply:
         title = f"{TITLE} {number}"
         wants_json = "json" in asked.system.lower() and '"title"' in asked.system
         return Reply(text=json.dumps({"title": title}) if wants_json else title, purpose="title")
-    if _asks_for_summary(asked.turns):
+    if _asks_for_summary(asked):
         tag = "state_snapshot" if "state_snapshot" in asked.system + asked.turns[-1].text else "summary"
         text = f"<{tag}>\nWe looked at files. {SUMMARY} {number}.\n</{tag}>"
         return Reply(text=text, purpose="summary")
@@ -95,9 +95,11 @@ def _asks_for_title(asked: Asked) -> bool:
     return "title" in asked.system.lower() or "title" in last
 
 
-def _asks_for_summary(turns: list[Turn]) -> bool:
-    """Whether the last message asks for one; it may stand beside tool results and reminders."""
-    last = turns[-1] if turns else None
+def _asks_for_summary(asked: Asked) -> bool:
+    """Whether the last message asks for one, beside tool results and reminders, or the system prompt does."""
+    if not asked.tools and re.search(r"\bsummari[sz]e\b", asked.system, re.IGNORECASE):
+        return True
+    last = asked.turns[-1] if asked.turns else None
     if last is None or last.role != "user" or _is_script(last):
         return False
     text = _REMINDER.sub("", last.text)
