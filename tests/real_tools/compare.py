@@ -90,7 +90,7 @@ class _Comparison:
                 for message in shown
                 if self._typed(message) != prompt and not self._gap("prompts")
             ]
-        if self.truth.scenario == "image" and not self._has_picture() and not self._gap("prompts"):
+        if self.truth.scenario == "image" and not self._has_picture():
             found.append("the picture is missing")
         typed = [*self.truth.prompts, *SUBAGENT_PROMPTS.values()]
         found += [
@@ -108,6 +108,8 @@ class _Comparison:
         return text.strip()
 
     def _has_picture(self) -> bool:
+        if any(each.fact == "prompts" and each.span == "picture" for each in self.unrecorded):
+            return True
         return any(isinstance(part, Media) for message in self._shown("user") for part in message.parts)
 
     def calls(self) -> list[str]:
@@ -184,7 +186,8 @@ class _Comparison:
         for exchange in self._exchanges("model"):
             for conversation, message in self._messages_with(exchange.text):
                 model = message.model or conversation.model
-                if model != exchange.model:
+                # The tool may put the name of its provider in front.
+                if model != exchange.model and not (model or "").endswith(f"/{exchange.model}"):
                     found.append(f"model {model}, asked was {exchange.model}")
         return found
 
@@ -226,8 +229,18 @@ class _Comparison:
             if len(forks) == 1 and forks[0].conversation_id in ids:
                 return []
             return [f"links {links}, expected was one fork among {sorted(ids)}"]
-        found = [f"unexpected link {link}" for link in links]
-        return found + ([] if len(ids) == 1 else [f"{len(ids)} conversations instead of 1"])
+        return self._run_problems(ids)
+
+    def _run_problems(self, ids: set[str]) -> list[str]:
+        """One conversation, or one for each run where each but the first continues another."""
+        links = [each.link for each in self.history.conversations if each.link]
+        found = [
+            f"unexpected link {link}"
+            for link in links
+            if link.relation != "continues" or link.conversation_id not in ids
+        ]
+        alone = len(ids) - len(links)
+        return found + ([] if alone == 1 else [f"{alone} conversations that continue no other instead of 1"])
 
     def _subagent_problems(self) -> list[str]:
         delegating = {
@@ -277,7 +290,8 @@ class _Comparison:
             return []
         # An answer that was cut off states only its first tokens, and a reader has to say so.
         is_cut = any(exchange.is_interrupted for exchange in self.truth.exchanges)
-        return [note for note in self.history.notes if not (is_cut and _PARTIAL_USAGE in note)]
+        expected = (*self.tool.notes, *([_PARTIAL_USAGE] if is_cut else []))
+        return [note for note in self.history.notes if not any(each in note for each in expected)]
 
     def _gap(self, fact: Fact) -> Unrecorded | None:
         """Why the tool writes nothing of this fact, for whatever purpose."""
@@ -296,7 +310,8 @@ class _Comparison:
     def _spans(self, gap: Unrecorded, exchange: Exchange) -> bool:
         if gap.span == "subagent":
             return exchange.is_subagent
-        return gap.span == "everything" or exchange.at < self._summarized_at()
+        is_before = gap.span == "before the summary" and exchange.at < self._summarized_at()
+        return gap.span == "everything" or is_before
 
     def _summarized_at(self) -> float:
         summaries = [each.at for each in self.truth.exchanges if each.purpose == "summary"]

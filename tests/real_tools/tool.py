@@ -43,14 +43,15 @@ class Package:
 class Unrecorded:
     """A fact that the tool does not write anywhere, so that no reader can know it, and the proof of that.
 
-    `span` is what it is not written of: what a subagent did, or what a compaction removes from the disk.
+    `span` is what it is not written of: what a subagent did, what a compaction removes from the disk, or
+    the picture in a prompt.
     """
 
     fact: Fact
     reason: str
     purposes: frozenset[Purpose] = ALL_PURPOSES
     scenarios: frozenset[Scenario] | None = None
-    span: Literal["everything", "subagent", "before the summary"] = "everything"
+    span: Literal["everything", "subagent", "before the summary", "picture"] = "everything"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,8 @@ class Tool:
     Each function runs the tool in the sandbox until it is done. Where a tool cannot do something, it
     is None and `absent` says why, by scenario. `ask_with_image` takes the prompt and the image's path.
     `own_words` are patterns of what the tool itself writes among the person's words: `/compact`, a notice.
+    `own_words` are beginnings of what the tool itself shows among the person's words: `/compact`, a notice.
+    `notes` are parts of what a reader rightly notes about it, such as times without a zone.
     """
 
     name: str
@@ -77,3 +80,4 @@ class Tool:
     unrecorded: tuple[Unrecorded, ...] = ()
     own_words: tuple[str, ...] = ()
     subagent_type: str = "general-purpose"
+    notes: tuple[str, ...] = ()
