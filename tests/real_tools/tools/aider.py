@@ -70,10 +70,16 @@ TOOL = Tool(
             Unrecorded(
                 fact=fact,
                 purposes=frozenset({"summary"}),
+                scenarios=frozenset({"compacted"}),
                 reason="the summary of a long history is not saved",
             )
             for fact in _UNSAVED
         ),
-        Unrecorded(fact="prompts", span="picture", reason="of a picture only its name is saved"),
+        Unrecorded(
+            fact="prompts",
+            span="picture",
+            scenarios=frozenset({"image"}),
+            reason="of a picture only its name is saved",
+        ),
     ),
 )
