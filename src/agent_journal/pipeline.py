@@ -5,6 +5,7 @@ No archive is involved: this is all that `aj convert` needs.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -95,10 +96,11 @@ def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:
 
 def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
     pending = [folder]
+    above = _name_above(folder)
     neighbour: tuple[str, Reader] | None = None
     while pending:
         source = pending.pop()
-        if not source.is_folder and readers.is_companion(source.path):
+        if not source.is_folder and _is_companion(source.path, above):
             continue  # it is read, and told of, with what it belongs to
         try:
             source = opened(source)
@@ -114,6 +116,17 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
             note.add(Kind.UNKNOWN_FILE, source.label, "", str(error))
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, source.label, "", error.reason)
+
+
+def _name_above(folder: Source) -> str:
+    """The name of a folder, unless all that is in a folder of that name belongs to others."""
+    name = os.path.basename(os.path.abspath(folder.label))  # noqa: PTH100, PTH119 (a label, also of a member)
+    return "" if readers.is_companion(f"{name}/0") else name
+
+
+def _is_companion(path: str, above: str) -> bool:
+    """Whether a file belongs to some unit, also by the name of the folder that was asked for."""
+    return readers.is_companion(path) or (above != "" and readers.is_companion(f"{above}/{path}"))
 
 
 def _folder(source: Source) -> str:

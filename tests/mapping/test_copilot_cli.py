@@ -1024,3 +1024,35 @@ def test_a_subagents_model_is_not_the_sessions(tmp_path: Path) -> None:
 
     assert [message.model for message in messages(conversation)] == ["gpt-5-mini", "gpt-5"]
     assert conversation.model == "gpt-5"
+
+
+@pytest.mark.parametrize("root", ["", ".copilot", f".copilot/session-state/{SESSION}"])
+def test_files_beside_a_session_are_not_read_for_themselves(tmp_path: Path, root: str) -> None:
+    folder = tmp_path / ".copilot"
+    state = folder / "session-state"
+    for path in (
+        state / SESSION / ".workspace-fork.lock",
+        state / SESSION / "inuse.42.lock",
+        state / SESSION / "rewind-file-snapshots/tracking.json",
+        state / SESSION / "checkpoints/index.md",
+        state / SESSION / "research/tea.md",
+        state / f".session-operation-locks/{SESSION}.lock",
+        folder / "logs/process-1-2.log",
+        folder / "logs/.copilot-log.lock",
+        folder / "config.json",
+        folder / "settings.json.lock",
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"schema":1}', encoding="utf-8")
+    save_lines(state / SESSION, "events.jsonl", chained(("user.message", {"content": "x"})))
+
+    _, notes = read(tmp_path / root)
+    assert [str(note) for note in notes.kept] == []
+
+
+def test_a_folder_that_is_asked_for_is_read_whatever_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "tool-results"
+    folder.mkdir()
+    save_lines(folder, "events.jsonl", chained(("user.message", {"content": "x"})))
+
+    assert len(messages(read(folder)[0])) == 1

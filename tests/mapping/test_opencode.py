@@ -786,3 +786,18 @@ def test_a_session_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) 
     assert [(note.kind, note.where) for note in notes.kept if note.kind == Kind.BAD_RECORD.label] == [
         (Kind.BAD_RECORD.label, "message msg_1")
     ]
+
+
+@pytest.mark.parametrize("root", ["", "opencode"])
+def test_files_beside_the_database_are_not_read_for_themselves(tmp_path: Path, root: str) -> None:
+    folder = tmp_path / "opencode"
+    commit = "0f1e15f4c12361d37c2dea7150c72ad340d4fe70"
+    for name in ("storage/migration", "storage/session_diff/ses_1.json", "log/opencode.log", "auth.json",
+                 f"snapshot/{commit}/HEAD"):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("2", encoding="utf-8")
+    made(folder / "opencode.db", session=[session_row()], message=[], part=[])
+
+    notes = Notes()
+    assert len(list(read_all([str(tmp_path / root)], notes))) == 1
+    assert [str(note) for note in notes.kept] == []

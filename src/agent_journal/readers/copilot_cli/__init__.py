@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 # A session's folder is called by its id, a UUID.
 _FOLDER = "*/????????-????-????-????-????????????"
 
+_OF_THE_APP = (
+    "config.json",
+    "settings.json",
+    "settings.json.lock",
+    "mcp-config.json",
+    "permissions-config.json",
+    "command-history-state.json",
+    "logs/*.log",
+    "logs/.copilot-log.lock",
+    "ide/*.lock",
+    "pkg/*",
+)
+
 INFO = ReaderInfo(
     name="copilot-cli",
     title="GitHub Copilot CLI",
@@ -53,8 +66,15 @@ INFO = ReaderInfo(
         f"{_FOLDER}/plan.md",
         f"{_FOLDER}/checkpoints/*",
         f"{_FOLDER}/files/*",
+        f"{_FOLDER}/research/*",
+        f"{_FOLDER}/rewind-file-snapshots/*",
         f"{_FOLDER}/session.db*",
+        f"{_FOLDER}/.workspace-fork.lock",
+        f"{_FOLDER}/inuse.*.lock",
+        "*/session-state/.session-operation-locks/*.lock",
         "*/session-store.db*",
+        # Settings, caches and logs of the app; what people typed is in the sessions as well.
+        *(f"*/.copilot/{name}" for name in _OF_THE_APP),
     ),
     tool_kinds=TOOL_KINDS,
     required=("messages[].timestamp", "messages[].content"),

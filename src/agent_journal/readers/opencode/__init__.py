@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from agent_journal.peek import Peek
     from agent_journal.source import Source
 
+_OF_THE_APP = (
+    "storage/migration",
+    "storage/session_diff/*.json",
+    "log/*.log",
+    "auth.json",
+    # Copies of the project's files as Git keeps them, by the hash of its first commit.
+    "snapshot/????????????????????????????????????????/*",
+    "snapshot/global/*",
+)
+
 INFO = ReaderInfo(
     name="opencode",
     title="OpenCode",
@@ -41,7 +51,12 @@ INFO = ReaderInfo(
         "~/.local/share/kilo/kilo-*.db",
         "~/.local/share/kilo/storage/",
     ),
-    companions=("*.db-wal", "*.db-shm"),
+    companions=(
+        "*.db-wal",
+        "*.db-shm",
+        # How far the app has moved its data, what it changed in files, its logs and keys.
+        *(f"*/{app}/{name}" for app in ("opencode", "kilo") for name in _OF_THE_APP),
+    ),
     tool_kinds=TOOL_KINDS,
     record=RecordForm(
         part_of="messageID",
