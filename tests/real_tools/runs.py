@@ -43,11 +43,13 @@ def run(tool: Tool, scenario: Scenario, installed: Path, folder: Path) -> Outcom
     began = time.time()
     try:
         play(scenario, tool, sandbox)
+        sandbox.close()
         model.close()
         history = sync(sandbox, tool.source)
     except (ToolFailed, SyncFailed) as error:
         return Outcome(tool=tool, scenario=scenario, failure=str(error), exchanges=len(model.exchanges))
     finally:
+        sandbox.close()
         model.close()
         _write_log(folder, sandbox)
     truth = Truth(

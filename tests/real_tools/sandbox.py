@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -75,6 +76,13 @@ class Sandbox:
         output = self._finished(command, self.env | dict(env or {}), stdin)
         self.outputs.append(f"$ {' '.join(command)}\n{output}")
         return output
+
+    def close(self) -> None:
+        """End what the tool left running, such as a daemon: all that has this home folder."""
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if f"HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def _note_prompt(self, prompt: str | None) -> None:
         if prompt is not None:
