@@ -143,7 +143,8 @@ class _Comparison:
             return problem
         recorded = _squeezed(_result_text(results[0]))
         expected = _squeezed(text)
-        if recorded in expected or expected in recorded:
+        in_json = _squeezed(json.dumps(_result_text(results[0]).strip(), ensure_ascii=False)[1:-1])
+        if recorded in expected or expected in recorded or in_json in expected:
             return [] if recorded or not expected else [f"{name} is empty, sent was {_short(text)}"]
         return [f"{name} is {_short(_result_text(results[0]))}, sent was {_short(text)}"]
 
