@@ -238,6 +238,9 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     revision: int
     file: str | None = None
     sha256: str | None = None
+    member: str | None = None
+    """Of a folder: which of its files, by the path inside."""
+    member_sha256: str | None = None
 
 
 class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="conversation"):

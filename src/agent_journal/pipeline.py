@@ -171,15 +171,12 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
         for item in unit.reader.read(source, unit.version, about):
             for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
                 about(Kind.ODD_COUNT, message, odd)
-            if item.origin is not None:
-                yield item
-                continue
             # What another reader made, and a writer of ours wrote down, is given back as it was.
-            is_first = item.source == info.name
+            is_first = item.source == info.name and (item.origin is None or item.origin.member is not None)
             if is_first and isinstance(item, Conversation) and not _has_time(item):
                 modified_at = modified_at or _modified_at(source)
                 item = _with_file_time(item, modified_at, about)  # noqa: PLW2901 (the same with its time)
-            yield replace(item, origin=origin)
+            yield _with_origin(item, origin)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
@@ -210,6 +207,16 @@ def _modified_at(source: Source) -> str | None:
             newest = at
         pending.extend(current.children() if current.is_folder else ())
     return None if newest is None else times.from_epoch(int(newest))
+
+
+def _with_origin(item: Item, origin: Origin) -> Item:
+    """The item with its origin; one that says only in which file of a folder it is gets the rest."""
+    stated = item.origin
+    if stated is None:
+        return replace(item, origin=origin)
+    if stated.reader:
+        return item
+    return replace(item, origin=replace(origin, member=stated.member, member_sha256=stated.member_sha256))
 
 
 def read_all(locations: list[str], note: Notes, from_format: str | None = None) -> Iterator[Item]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from agent_journal.writers.pam.integrity import content_hash
 from agent_journal.writers.pam.values import OURS, provider_name, tags, uri
 from tests.cases import Case, all_cases, outcome
 from tests.models import items as any_items
-from tests.pam_bundle import bundled, document_errors, files_of, schema
+from tests.pam_bundle import bundle_of, bundled, document_errors, files_of, schema
 from tests.pam_bundle import errors as bundle_errors
 from tests.read_back.pam import LOSSES
 from tests.test_read_back import after
@@ -85,6 +86,45 @@ def test_importer_and_its_version() -> None:
     assert found["import_metadata"]["source_checksum"] == "sha256:" + "ab" * 32
     assert found["import_metadata"]["imported_at"].endswith("Z")
     assert found["provider"]["export_format_version"] == "2026"
+
+
+FOLDERS = {
+    "chatgpt/export_2023": {"conversations.json"},
+    "chatgpt/sharded_2026": {"conversations-000.json", "conversations-001.json"},
+    "claude-ai/export_folder": {"conversations.json"},
+    "claude-ai/manifest_zips": {"conversations-001.zip/conversations.json"},
+    "gemini-takeout/export_folder": {"MeineAktivitäten.html"},
+    "grok/export_folder": {"prod-grok-backend.json"},
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_the_source_of_what_is_in_a_folder_is_the_file(case: str) -> None:
+    folder = Path(__file__).parents[1] / "readers" / case / "input"
+    found = [each["import_metadata"] for each in bundle_of(folder).conversations]
+
+    assert FOLDERS[case] == {each["source_file"] for each in found}
+    for each in found:
+        archive, is_zipped, inside = each["source_file"].partition(".zip/")
+        data = (
+            zipfile.ZipFile(folder / f"{archive}.zip").read(inside)
+            if is_zipped
+            else next(folder.rglob(each["source_file"])).read_bytes()
+        )
+        assert f"sha256:{hashlib.sha256(data).hexdigest()}" == each["source_checksum"]
+
+
+def test_the_source_of_what_is_in_a_zip_is_the_zip(tmp_path: Path) -> None:
+    inside = Path(__file__).parents[1] / "readers" / "claude-ai" / "export_folder" / "input"
+    export = tmp_path / "data-2026.zip"
+    with zipfile.ZipFile(export, "w") as archive:
+        for file in inside.iterdir():
+            archive.write(file, file.name)
+    digest = hashlib.sha256(export.read_bytes()).hexdigest()
+
+    for each in bundle_of(export).conversations:
+        assert "data-2026.zip" == each["import_metadata"]["source_file"]
+        assert f"sha256:{digest}" == each["import_metadata"]["source_checksum"]
 
 
 def test_a_checksum_that_is_none_is_left_out() -> None:

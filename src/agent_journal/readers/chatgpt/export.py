@@ -8,6 +8,7 @@ from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.fields import objects, words
 from agent_journal.notes import Kind
+from agent_journal.readers._members import read_from
 from agent_journal.readers.chatgpt import names, page, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
@@ -38,15 +39,20 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     shards = sorted(
         (path for path in files if CONVERSATIONS.fullmatch(path)), key=lambda path: (len(path), path)
     )
-    yield from read_files([files[path] for path in shards], beside, note)
-    yield from read_tasks(files.get(names.TASKS), beside, note)
+    told: set[str] = set()
+    for path in shards:
+        yield from read_from(folder, files[path], read_files([files[path]], beside, note, told))
+    if (tasks := files.get(names.TASKS)) is not None:
+        yield from read_from(folder, tasks, read_tasks(tasks, beside, note))
     _note_leftovers(folder, beside, note)
     _note_ignored(folder, files, beside, note)
 
 
-def read_files(files: Iterable[Source], beside: Sidecars, note: Notes) -> Iterator[Item]:
-    """The conversations of several files; each thing remembered is told once."""
-    told: set[str] = set()
+def read_files(
+    files: Iterable[Source], beside: Sidecars, note: Notes, told: set[str] | None = None
+) -> Iterator[Item]:
+    """The conversations of several files; each thing remembered is told once, which `told` remembers."""
+    told = set() if told is None else told
     for file in files:
         try:
             for conversation, memories in _conversations(file, beside, note.about(file.label)):

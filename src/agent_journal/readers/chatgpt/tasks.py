@@ -38,10 +38,8 @@ def is_task(record: Bag) -> bool:
     return words(record.get("id")) is not None and "mapping" not in record and has_turns(record)
 
 
-def read_tasks(file: Source | None, beside: Sidecars, note: Notes) -> Iterator[Conversation]:
+def read_tasks(file: Source, beside: Sidecars, note: Notes) -> Iterator[Conversation]:
     """The tasks of a file; an account without any has an empty one."""
-    if file is None:
-        return
     about = note.about(file.label)
     try:
         for place, record in values(file, about):

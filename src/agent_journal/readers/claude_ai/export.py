@@ -8,6 +8,7 @@ from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
+from agent_journal.readers._members import read_from
 from agent_journal.readers.claude_ai import signs
 from agent_journal.readers.claude_ai.beside import read_memories, read_project, read_user
 from agent_journal.readers.claude_ai.conversation import read_conversation
@@ -61,10 +62,10 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     for kind in _ORDER:
         found = by_kind.get(kind, [])
         if kind == signs.CONVERSATIONS:
-            yield from _conversations(found, account_id, note)
+            yield from _conversations(found, account_id, note, folder)
             continue
         for file in found:
-            yield from _records(file, kind, note)
+            yield from read_from(folder, file, _records(file, kind, note))
     _note_ignored(folder, by_kind.get(None, ()), note)
 
 
@@ -122,21 +123,40 @@ def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _conversations(files: list[Source], account_id: str | None, note: Notes) -> Iterator[Item]:
+def _conversations(
+    files: list[Source], account_id: str | None, note: Notes, folder: Source | None = None
+) -> Iterator[Item]:
     """The conversations of several files; of those that are in more than one, the copy changed last."""
-    chosen = _newest(files) if len(files) > 1 else {}
-    count = 0
+    copies = _Copies(_newest(files) if len(files) > 1 else {})
     told: set[str] = set()
     for file in files:
-        about = note.about(file.label)
-        for place, record in _rows(file, about):
-            count += 1
-            conversation_id = record.get("uuid")
-            best = chosen.get(conversation_id) if isinstance(conversation_id, str) else None
-            if best is not None and -best.before != count:
-                about(Kind.REPEATED_RECORD, place, str(conversation_id))
-                continue
-            yield read_conversation(record, place, account_id, told, about)
+        found = _of_file(file, account_id, copies, told, note.about(file.label))
+        yield from found if folder is None else read_from(folder, file, found)
+
+
+def _of_file(
+    file: Source, account_id: str | None, copies: _Copies, told: set[str], note: Notes
+) -> Iterator[Item]:
+    for place, record in _rows(file, note):
+        conversation_id = record.get("uuid")
+        if copies.is_chosen(conversation_id):
+            yield read_conversation(record, place, account_id, told, note)
+        else:
+            note(Kind.REPEATED_RECORD, place, str(conversation_id))
+
+
+class _Copies:
+    """Tells which copy of each conversation to read, as the copies of all files come one after the other."""
+
+    def __init__(self, newest: dict[str, _Version]) -> None:
+        self._newest = newest
+        self._count = 0
+
+    def is_chosen(self, conversation_id: Any) -> bool:
+        """Whether the next copy is the one to read."""
+        self._count += 1
+        best = self._newest.get(conversation_id) if isinstance(conversation_id, str) else None
+        return best is None or -best.before == self._count
 
 
 def _newest(files: list[Source]) -> dict[str, _Version]:

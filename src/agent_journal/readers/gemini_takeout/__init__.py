@@ -32,7 +32,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="Gemini (Google Takeout)",
     versions=(ACTIVITY, PAGE, WORKSPACE, SETTINGS, DOCUMENTED),
-    revision=6,
+    revision=7,
     names={"pam": "gemini", "record": "gemini"},
     # Only takeout.google.com gives the files: they have no home on any system.
     companions=("*/conversation_*_turn_*_images_*",),

@@ -10,6 +10,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Event, Media, Message
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
+from agent_journal.readers._members import read_from
 from agent_journal.readers.gemini_takeout import cards, usual
 from agent_journal.readers.gemini_takeout.attached import Files
 from agent_journal.readers.gemini_takeout.records import Entry, conversations_of, entries, moment_of
@@ -52,7 +53,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     files = Files({file.path.removeprefix(f"{source.path}/"): file for file in found})
     for file in found:
         if file.path in known and (known[file.path] != PAGE or is_page_read):
-            yield from _read(file, files, note.about(file.label))
+            yield from read_from(source, file, _read(file, files, note.about(file.label)))
             files.used.add(file.path.removeprefix(f"{source.path}/"))
     for file in found:
         if file.path.removeprefix(f"{source.path}/") not in files.used:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal import jsonstream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
+from agent_journal.readers._members import read_from
 from agent_journal.readers.grok import beside
 from agent_journal.readers.grok.assets import Assets
 from agent_journal.readers.grok.conversation import is_entry, read_entry
@@ -31,7 +32,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     if account:
         yield beside.identity(account)
     assets = Assets(files)
-    yield from read_file(files[MAIN], assets, note)
+    yield from read_from(folder, files[MAIN], read_file(files[MAIN], assets, note))
     _note_ignored(folder, files, assets, note)
 
 

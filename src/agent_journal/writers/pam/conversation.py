@@ -157,8 +157,8 @@ def _import_metadata(origin: Origin | None, run: Run) -> dict[str, Any]:
     if origin is not None:
         found |= {
             "importer_version": f"{origin.reader}-importer/{origin.version}.{origin.revision}",
-            "source_file": origin.file,
-            "source_checksum": checksum(origin.sha256),
+            "source_file": origin.member or origin.file,
+            "source_checksum": checksum(origin.member_sha256 if origin.member else origin.sha256),
         }
     return stated(found)
 
