@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.real_tools.sandbox import Sandbox, Step
-from tests.real_tools.tool import Package, Tool
+from tests.real_tools.tool import Package, Tool, Unrecorded
 
 _OPTIONS = ("--thinking", "medium")
 _READY = "Ask anything"
@@ -67,4 +67,12 @@ TOOL = Tool(
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
+    unrecorded=(
+        Unrecorded(
+            fact="tokens",
+            purposes=frozenset({"summary"}),
+            scenarios=frozenset({"compacted"}),
+            reason="the session's total leaves out the request for a summary",
+        ),
+    ),
 )
