@@ -11,9 +11,13 @@ from typing import Any
 
 import msgspec
 
+import agent_journal
 from agent_journal import Conversation, Memory
 from tests.real_tools.fake_model.exchange import Tokens
 from tests.real_tools.sandbox import Sandbox
+
+# The package that is under test, which need not be the one that is installed.
+_SOURCE = Path(agent_journal.__file__).parents[1]
 
 
 class SyncFailed(Exception):
@@ -57,7 +61,7 @@ def _aj(sandbox: Sandbox, journal: Path, *arguments: str) -> str:
     done = subprocess.run(
         command,
         cwd=sandbox.work,
-        env=sandbox.env,
+        env=sandbox.env | {"PYTHONPATH": str(_SOURCE)},
         capture_output=True,
         text=True,
         check=False,
