@@ -21,7 +21,10 @@ def sniff(peek):
 
 def read(source, version, note):
     yield Conversation(
-        id="d1", source=INFO.name, timeline=[Message(id="m1", role="user", parts=[Text(text="Dear diary")])]
+        id="d1",
+        source=INFO.name,
+        started_at="2026-01-01T00:00:00Z",
+        timeline=[Message(id="m1", role="user", parts=[Text(text="Dear diary")])],
     )
 """
 
