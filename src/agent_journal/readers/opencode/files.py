@@ -12,6 +12,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 from agent_journal.readers.opencode.message import Record, created, of_parts_alone
 from agent_journal.readers.opencode.rows import session_ids
+from agent_journal.readers.opencode.signs import MIGRATION
 from agent_journal.source import files_below
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".json"
 # Lists that belong to a session, in a file of its name.
 _LISTS = ("todo", "session_diff")
-_KNOWN = ("session", "info", "message", "part", "project", *_LISTS)
+_KNOWN = ("session", "info", "message", "part", "project", MIGRATION, *_LISTS)
 
 
 def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:

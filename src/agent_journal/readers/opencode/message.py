@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from agent_journal import ids, roles, times
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Part, Role, Text
@@ -74,7 +76,27 @@ def told(record: Record, session: str, spawned: parts_of.Spawned, note: Notes) -
             (after if said else before).append(parts_of.event(part, place, owner, note, record.where))
         else:
             said.extend(parts_of.content(part, owner, note, record.where))
-    return [*before, _message(fields, owner, said, made=identity is None), *after]
+    message = _message(fields, owner, said, made=identity is None)
+    return [*before, *_without_synthetic(message), *after]
+
+
+def _without_synthetic(message: Message) -> list[Entry]:
+    """A prompt, and behind it as a hidden message what the app itself wrote among the person's words."""
+    if message.role != "user" or message.hidden:
+        return [message]
+    synthetic = [part for part in message.parts if _is_synthetic([part])]
+    if not synthetic:
+        return [message]
+    written = Message(
+        id=ids.made(message.id, "synthetic"),
+        made_id=True,
+        role="user",
+        at=message.at,
+        hidden=True,
+        parts=synthetic,
+        extra={"messageID": message.id},
+    )
+    return [replace(message, parts=[part for part in message.parts if part not in synthetic]), written]
 
 
 def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: bool) -> Message:

@@ -12,6 +12,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Event, Link, Message, Summary
 from agent_journal.notes import Kind
 from agent_journal.readers.opencode import message, newer
+from agent_journal.readers.opencode.forks import Forks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from agent_journal.readers.opencode.message import Entry, Record
     from agent_journal.readers.opencode.parts import Spawned
 
-# What the app calls a session until a model or the person has named it.
-_UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+# What the app calls a session, and a fork of it, until a model or the person has named it.
+_UNNAMED = re.compile(
+    r"(?:New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?: \(fork #\d+\))?", re.ASCII
+)
 
 
 class Sessions:
@@ -31,6 +34,7 @@ class Sessions:
         self._note = note
         self._name = name
         self._spawned: Spawned = {}
+        self._forks = Forks()
 
     def conversation(self, info: dict[str, Any], records: Iterable[Record]) -> Conversation:
         """The conversation of messages with parts. All is changed in place."""
@@ -61,12 +65,14 @@ class Sessions:
         time = _time(fields)
         first, last = _span(entries)
         undone = _undone(fields.look("revert"), entries)
+        started = time.moment("created")
+        copied_from = self._forks.add(owner, started, entries)
         return Conversation(
             id=owner,
             made_id=session is None,
             source=self._name,
             title=_title(fields),
-            started_at=time.moment("created") or first,
+            started_at=started or first,
             updated_at=time.moment("updated") or last,
             app_version=fields.text("version") or None,
             model=_model(entries, fields),
@@ -74,7 +80,7 @@ class Sessions:
             archived=True if time.look("archived") else None,
             shape="list" if undone is None else "tree",
             head_id=None if undone is None else undone,
-            link=self._link(fields, owner),
+            link=self._link(fields, owner) or copied_from,
             timeline=entries if undone is None else _chained(entries),
             summaries=_summaries(entries),
             extra=_without_secrets(fields),

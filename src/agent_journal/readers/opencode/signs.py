@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 DATABASE, FILES, EXPORT, STREAM = "database", "files", "export", "stream"
 
+MIGRATION = "migration"
+
 _COLUMNS = "SELECT name FROM pragma_table_info('session')"
 _OF_SESSIONS = {"id", "project_id", "directory"}
 
@@ -16,7 +18,7 @@ _OF_SESSIONS = {"id", "project_id", "directory"}
 def version_of(peek: Peek) -> str | None:
     """The version of the format if the input is the app's, else None."""
     if peek.is_folder:
-        return FILES if _is_storage(peek) else None
+        return FILES if _is_storage(peek) or _is_emptied(peek) else None
     if peek.opening in {"{", "["}:
         return _of_json(peek)
     return DATABASE if _is_database(peek) else None
@@ -35,6 +37,11 @@ def _is_storage(peek: Peek) -> bool:
     if not names or not {"session", "info", "message"} & set(peek.folders):
         return False
     return any(_has_record(peek.folder(name)) for name in sorted(names))
+
+
+def _is_emptied(peek: Peek) -> bool:
+    """What is left where the database has all sessions: how far the app has moved, and changes of files."""
+    return MIGRATION in peek.members and set(peek.folders) == {"session_diff"}
 
 
 def _has_record(folder: Peek | None) -> bool:
