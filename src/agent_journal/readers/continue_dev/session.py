@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal import ids, jsonstream, times
+from agent_journal.errors import UnreadableSource
 from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Conversation, Message
+from agent_journal.model import Conversation, Link, Message
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.history import History
 from agent_journal.readers.continue_dev.logged import Logged
-from agent_journal.readers.continue_dev.names import SOURCE
+from agent_journal.readers.continue_dev.names import INDEX, SOURCE
 from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
@@ -55,11 +56,12 @@ def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> 
     entry = beside.entry(session_id)
     items = fields.items("history") or []
     known_as = session_id or ids.made(SOURCE, items)
+    origin, copied = _origin(items, fields.look("usage"), source)
     logged = Logged(beside.logs, known_as, items)
     asked = _prompts(items) if logged.has_feedback else []
     history = History(known_as, items, beside.models, logged, note)
     timeline = [*history.timeline, *logged.left(known_as)]
-    tokens.settle(timeline, fields.look("usage"), known_as, note)
+    tokens.settle(timeline, fields.look("usage"), known_as, note, copied)
     editor, app_version = agent_of(logged.agent)
     started_at = _began(entry, timeline)
     ended_at = max((entry.at for entry in timeline if entry.at), key=_moment, default=None)
@@ -77,6 +79,7 @@ def conversation(document: Bag, source: Source, beside: Beside, note: Notes) -> 
         cwd=_place(fields, entry),
         editor=editor,
         shape="list",
+        link=None if origin is None else Link(conversation_id=origin, relation="fork"),
         timeline=timeline,
         summaries=history.summaries,
         feedback=logged.feedback(_by_message(asked, timeline)),
@@ -91,6 +94,32 @@ def id_of(document: Bag, source: Source) -> str | None:
     """The file's name, which counts for the application, if it is an id; else what the file says."""
     called = source.name.removesuffix(".json")
     return called if ids.is_uuid(called) else words(document.get("sessionId"))
+
+
+def _origin(items: list[Any], usage: Any, source: Source) -> tuple[str | None, int]:
+    """The session that a fork began as a copy of, and how many answers with tokens it copied.
+
+    A fork names no original and has no ids, but one of the files beside it begins with the same items.
+    """
+    copied, last = tokens.stated_before(items, usage)
+    if not copied:
+        return None, 0
+    beginning = items[: last + 1]
+    for file in source.companions():
+        if file.name != source.name and file.name.endswith(".json") and file.name != INDEX:
+            other = _quietly(file)
+            history = other.get("history")
+            if history.__class__ is list and history[: last + 1] == beginning:
+                return id_of(other, file), copied
+    return None, 0
+
+
+def _quietly(file: Source) -> Bag:
+    try:
+        whole = jsonstream.load(file, Notes(keep=0))
+    except UnreadableSource:
+        return {}
+    return whole if isinstance(whole, dict) else {}
 
 
 def _prompts(items: list[Any]) -> list[list[Bag]]:

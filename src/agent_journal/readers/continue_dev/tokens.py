@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from agent_journal import ids
 from agent_journal.model import Message, Usage
 from agent_journal.notes import Kind
+from agent_journal.readers.continue_dev.names import SOURCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent_journal.model import Bag, Event
     from agent_journal.notes import Notes
 
@@ -47,10 +51,12 @@ def usage(raw: Any, key: str) -> Usage | None:
     )
 
 
-def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Notes) -> None:
-    """Put the sum of a session where no answer states its own; note a sum that is larger than theirs.
+def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Notes, copied: int = 0) -> None:
+    """Make the answers' tokens add up to those of the session, which counts each request once.
 
-    Of the only answer that states tokens, the session's cost is the cost.
+    The answers that a fork copied are counted where they were given. What no answer states (those that a
+    compaction removed, a subagent's, the summary) is the usage of a hidden message. Of the only answer that
+    states tokens, the session's cost is the cost.
     """
     whole = usage(raw, f"{session_id}:session")
     if whole is None or not (whole.input or whole.output or whole.cost_usd):
@@ -60,11 +66,18 @@ def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Not
         for place, entry in enumerate(timeline)
         if isinstance(entry, Message) and entry.usage is not None
     ]
+    for place, copy, counts in stated[:copied]:
+        timeline[place] = replace(copy, usage=None, extra=copy.extra | {"usage": counts.extra})
+    stated = stated[copied:]
     if stated:
         output = sum(counts.output or 0 for _, _, counts in stated)
         if output < (whole.output or 0):
-            detail = f"the session counts {whole.output:,} tokens of answers, its messages {output:,}"
-            note(Kind.PARTIAL_USAGE, "usage", detail)
+            left = _remainder(whole, [counts for _, _, counts in stated])
+            if left is None:
+                detail = f"the session counts {whole.output:,} tokens of answers, its messages {output:,}"
+                note(Kind.PARTIAL_USAGE, "usage", detail)
+            else:
+                timeline.append(_unstated(left, stated[-1][1], session_id))
         elif len(stated) == 1 and output == whole.output:
             only, answer, counts = stated[0]
             timeline[only] = replace(answer, usage=replace(counts, cost_usd=whole.cost_usd))
@@ -74,6 +87,55 @@ def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Not
         if isinstance(entry, Message) and entry.role == "assistant":
             timeline[place] = replace(entry, usage=whole)
             return
+
+
+def _four(counts: Usage) -> tuple[int, int, int, int]:
+    return counts.input or 0, counts.output or 0, counts.cache_read or 0, counts.cache_write or 0
+
+
+def _sum(all_counts: Iterable[Usage]) -> tuple[int, ...]:
+    return tuple(map(sum, zip((0, 0, 0, 0), *map(_four, all_counts), strict=True)))
+
+
+def _remainder(whole: Usage, stated: list[Usage]) -> Usage | None:
+    """What the session counts beyond its answers; None if the two do not count alike."""
+    left = [total - part for total, part in zip(_four(whole), _sum(stated), strict=True)]
+    if min(left) < 0:
+        return None
+    sent, output, read, written = left
+    return Usage(key=whole.key, input=sent, output=output, cache_read=read, cache_write=written)
+
+
+def _unstated(left: Usage, answer: Message, session_id: str) -> Message:
+    return Message(
+        id=ids.made(SOURCE, session_id, "usage"),
+        made_id=True,
+        role="assistant",
+        at=answer.at,
+        model=answer.model,
+        hidden=True,
+        usage=left,
+    )
+
+
+def stated_before(items: list[Any], raw: Any) -> tuple[int, int]:
+    """How many answers state tokens that the session itself does not count, and where the last of them is.
+
+    The session counts the answers from some place on exactly: it may be a fork, whose beginning is a copy.
+    """
+    whole = usage(raw, "")
+    stated = [(place, counts) for place, item in enumerate(items) if (counts := _of_item(item)) is not None]
+    if whole is None or not stated:
+        return 0, 0
+    for number in range(1, len(stated)):
+        if _sum(counts for _, counts in stated[number:]) == _four(whole):
+            return number, stated[number - 1][0]
+    return 0, 0
+
+
+def _of_item(item: Any) -> Usage | None:
+    message = item.get("message") if item.__class__ is dict else None
+    return usage(message.get("usage"), "") if message.__class__ is dict else None
 
 
 def _inner(raw: Bag, *names: str) -> Bag:
