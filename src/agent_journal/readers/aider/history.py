@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal import ids, times, tree
 from agent_journal.errors import UnreadableSource
-from agent_journal.model import Conversation, Event, Message, Part, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import Conversation, Event, Link, Message, Part, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers.aider import printed, said
 from agent_journal.readers.aider.blocks import Block, blocks
@@ -46,6 +46,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     prompts = _prompts(source, note)
     told: Counter[str] = Counter()
     is_told = False
+    before: str | None = None
     for piece in _pieces(source, note):
         if piece.started is not None and not is_told:
             note(Kind.BAD_TIME, _line(source, piece.at), "times have no zone and were taken for UTC")
@@ -53,8 +54,9 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
         session = _Session(piece, prompts, told)
         if session.is_undated:
             note(Kind.BAD_TIME, _line(source, piece.at), f"{str(piece.started)[:60]!r}")
-        conversation = session.conversation()
+        conversation = session.conversation(before)
         if conversation is not None:
+            before = conversation.id
             yield conversation
 
 
@@ -136,6 +138,7 @@ class _Session:
         self._open: dict[str, list[ToolCall]] = {}
         self._last_at = self._at
         self._command: str | None = None
+        self._is_restored = False
         self._unpaid: int | None = None  # the place of the last answer since a prompt, if it has no tokens
 
     @property
@@ -143,8 +146,11 @@ class _Session:
         """Whether the heading states no moment."""
         return self._piece.started is not None and self._at is None
 
-    def conversation(self) -> Conversation | None:
-        """The session; None if there is nothing in a stretch without a heading."""
+    def conversation(self, before: str | None) -> Conversation | None:
+        """The session; None if there is nothing in a stretch without a heading.
+
+        Where it restored the history, it continues the one before it.
+        """
         for speaker, text in self._blocks:
             if speaker == "person":
                 self._typed(text)
@@ -165,6 +171,7 @@ class _Session:
             model=self._facts.get("model"),
             cwd=self._facts.get("folder"),
             shape="list",
+            link=Link(conversation_id=before, relation="continues") if before and self._is_restored else None,
             timeline=self._timeline,
             extra=self._extra(),
         )
@@ -257,6 +264,10 @@ class _Session:
                     self._facts.setdefault("edit_format", fact.more)
             case "version" | "folder":
                 self._facts.setdefault(fact.kind, fact.value)
+            case "restored":
+                self._is_restored = self._is_restored or not any(
+                    isinstance(entry, Message) and entry.role == "user" for entry in self._timeline
+                )
             case "running":
                 self._flush(held)
                 self._command = fact.value

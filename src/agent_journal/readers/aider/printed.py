@@ -33,6 +33,7 @@ _EDIT = re.compile(
     r"(?: \(--dry-run\))?\Z"
 )
 _FOLDER = re.compile(r"(?:Cur|Git) working dir: (.+)\Z")
+_RESTORED = re.compile(r"(Restored previous conversation history\.)\Z")
 _RUNNING = re.compile(r"Running (.+)\Z")
 # What the lines that are looked for begin with: most lines begin otherwise.
 _BEGINNINGS = (
@@ -47,6 +48,7 @@ _BEGINNINGS = (
         "Git working dir: ",
     ),
     *("Applied edit to ", "Did not apply edit to ", "Skipping edits to ", "Creating empty file ", "Running "),
+    "Restored previous ",
 )
 _TELLING = re.compile(rf"\n(?:{'|'.join(map(re.escape, _BEGINNINGS))})")
 _UNITS = {"k": 1_000, "M": 1_000_000}
@@ -84,6 +86,7 @@ _FACTS = {
     **dict.fromkeys(("Applied", "Did", "Skipping", "Creating"), ("edit", _EDIT)),
     **dict.fromkeys(("Cur", "Git"), ("folder", _FOLDER)),
     "Running": ("running", _RUNNING),
+    "Restored": ("restored", _RESTORED),
 }
 
 
