@@ -24,7 +24,7 @@ INFO = ReaderInfo(
     name="roo-code",
     title="Roo Code, Cline, Kilo Code",
     versions=(TASK, SESSION, DOCUMENTED),
-    revision=7,
+    revision=8,
     names={"unified": "roo_code", "pam": "roo-code", "record": "roo-code"},
     config_key="roo_code",
     # The setting `roo-cline.customStoragePath` of an editor moves tasks too; it is no variable.

@@ -67,7 +67,7 @@ def _conversation(file: Source, note: Notes, name: str, parents: spawned.Parents
         started_at=manifest.moment("started_at") or manifest.moment("created_at") or started_at,
         updated_at=updated_at or whole.moment("updated_at"),
         model=next((one.model for one in said if one.model), None) or manifest.text("model"),
-        cwd=manifest.text("cwd"),
+        cwd=manifest.text("cwd") or (None if root is None else _manifest(file, root, note).text("cwd")),
         shape="list",
         link=_fork(stated) if root is None else _link(root, file, said, parents),
         timeline=list(said),
