@@ -15,7 +15,7 @@ from agent_journal.readers.codex import spawned
 from agent_journal.readers.codex.items import Items, Said
 from agent_journal.readers.codex.names import KNOWN_KINDS
 from agent_journal.readers.codex.tokens import Counts
-from agent_journal.readers.codex.told import Told
+from agent_journal.readers.codex.told import Told, shown_as
 from agent_journal.readers.codex.turns import as_tree
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _COUNT, _COUNTED = "token_count", "token-count"
 _USAGE = "token_usage_record"
 _ENVELOPE = ("type", "payload")
 _USUAL = len(_ENVELOPE)
+_PAGINATED = "paginated"
 _ROLLED_BACK = "thread_rolled_back"
 _TURN_BEGINS = frozenset({"task_started", "turn_started"})
 
@@ -65,6 +66,7 @@ class Rollout:
         # Places of the messages of the response that is coming in.
         self._response: list[int] = []
         self._seen: set[str] = set()
+        self._made: dict[str, int] = {}
         self._copied: str | None = None
         self._last_at: str | None = None
         self._unknown: set[str] = set()
@@ -78,7 +80,11 @@ class Rollout:
         self._session = found.id or self._session
         self._file = self._own or self._session
         self._beside = beside
-        self._counts.belongs_to(found.counts_of or self._session)
+        copied_from = found.counts_of
+        if copied_from and found.extra.get("history_mode") == _PAGINATED:
+            # A migration leaves out the first lines of the copied rollouts, which name the oldest.
+            copied_from = spawned.oldest(self._source, copied_from, self._session)
+        self._counts.belongs_to(copied_from or self._session)
         if found.counts_of is None and found.link is not None and found.link.relation == "subagent":
             self._counts.spawned(found.link.conversation_id, found.at)
         self.is_one = True
@@ -153,7 +159,7 @@ class Rollout:
             if identity is not None:
                 self._note(Kind.DUPLICATE_ID, where, identity[:60])
                 extra["id"] = identity
-            message_id = self._made_id(where)
+            message_id = self._made_id(_kind_of(said), at, where)
         else:
             self._seen.add(identity)
         is_answer = said.role == "assistant"
@@ -200,7 +206,7 @@ class Rollout:
             self._told.shown(name, payload, len(self._entries), self._model)
         self._entries.append(
             Event(
-                id=f"{self._file}:{where}",
+                id=self._made_id(shown_as(name, payload) or name, at, where),
                 made_id=True,
                 name=_COUNTED if name == _COUNT else name,
                 at=at,
@@ -239,7 +245,7 @@ class Rollout:
         if not self._response:
             self._entries.append(
                 Message(
-                    id=f"{self._made_id(where)}:usage",
+                    id=self._made_id("usage", at, where),
                     made_id=True,
                     role="assistant",
                     at=at,
@@ -270,11 +276,19 @@ class Rollout:
         return None if self._copied is None else Link(conversation_id=self._copied, relation="fork")
 
     def _event(self, name: str, at: str | None, data: dict[str, Any], where: int | str) -> Event:
-        return Event(id=self._made_id(where), made_id=True, name=name, at=at, data=data)
+        return Event(id=self._made_id(name, at, where), made_id=True, name=name, at=at, data=data)
 
-    def _made_id(self, where: int | str) -> str:
-        """An id for what has none: lines are only ever added, so the place of one is its own for good."""
-        return f"{self._file}:{where}"
+    def _made_id(self, kind: str, at: str | None, where: int | str) -> str:
+        """An id for what has none: by its time, else by its place.
+
+        A migration to paginated history (`codex migrate-rollouts`) rewrites the file: it keeps the times, but
+        adds lines, replaces those of the second track and removes turns that were rolled back.
+        """
+        if at is None:
+            return f"{self._file}:{where}"
+        made = f"{self._file}:{at}:{kind}"
+        count = self._made[made] = self._made.get(made, 0) + 1
+        return made if count == 1 else f"{made}:{count}"
 
     def conversation(self, source: str) -> Conversation:
         """What all lines together are."""
@@ -309,6 +323,10 @@ class Rollout:
             summaries=self._summaries,
             extra={**beside, **found.extra},
         )
+
+
+def _kind_of(said: Said) -> str:
+    return f"{said.role}-{said.parts[0].__class__.__name__.lower()}" if said.parts else said.role
 
 
 def _text(bag: dict[str, Any], name: str) -> str | None:

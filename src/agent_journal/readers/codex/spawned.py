@@ -30,6 +30,7 @@ _UUID_CHARS, _VERSION_CHAR = 36, 14
 _QUARTER_S, _MAX_OFFSET_S = 900, 14 * 3600
 # A file is made shortly after its id.
 _MAX_DELAY_S = 5
+_MAX_FORKS = 100
 _SPAWN = "spawn_agent"
 _STARTED = "started"
 
@@ -47,6 +48,33 @@ def call_of(source: Source, parent: str, child: str, note: Notes) -> str | None:
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
     return None
+
+
+def oldest(source: Source, origin: str, own: str) -> str:
+    """The session that a chain of copies begins with, as far as the rollouts are there."""
+    seen = {own}
+    while origin not in seen and len(seen) < _MAX_FORKS:
+        seen.add(origin)
+        file = _rollout_of(source, origin, own)
+        further = None if file is None else _copied_from(file)
+        if further is None:
+            break
+        origin = further
+    return origin
+
+
+def _copied_from(file: Source) -> str | None:
+    """The session that a rollout begins with a copy of, by its first line."""
+    quiet = Notes()
+    try:
+        line = next((line for _, line, _ in jsonstream.raw_lines(opened(file), quiet)), b"")
+    except UnreadableSource:
+        return None
+    record = jsonstream.decode(line, quiet, 1)
+    payload = Fields(record, quiet, 1).nested("payload") if isinstance(record, dict) else None
+    if payload is None or payload.look("history_base") is not None:
+        return None
+    return payload.text("forked_from_id") or None
 
 
 def _rollout_of(source: Source, session: str, own: str) -> Source | None:

@@ -60,6 +60,18 @@ class Told:
         return entries
 
 
+def shown_as(name: str, payload: dict[str, Any]) -> str | None:
+    """A name for events that show the same, whichever way they do."""
+    if name in _SHOWN:
+        return "shown-thought" if name in _THOUGHTS else f"shown-{_SHOWN[name][0]}"
+    item = payload.get("item") if name == _ITEM else None
+    kind = item.get("type") if item.__class__ is dict else None
+    if kind == "Reasoning":
+        return "shown-thought"
+    speaker = _SPEAKERS.get(kind) if kind.__class__ is str else None
+    return None if speaker is None else f"shown-{speaker}"
+
+
 def _said(entries: list[Message | Event]) -> tuple[set[str], set[str]]:
     """The words that all messages say, and those that they think."""
     said: set[str] = set()
