@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from agent_journal import tree
 from agent_journal.model import (
     Conversation,
     Event,
     Media,
     Message,
+    Part,
     Reasoning,
     Text,
     ToolCall,
@@ -210,6 +213,11 @@ class _Comparison:
         return [] if folders == {str(self.truth.work)} else [f"{folders} instead of {self.truth.work}"]
 
     def title(self) -> list[str]:
+        agents = [
+            each for each in self.history.conversations if each.link and each.link.relation == "subagent"
+        ]
+        if len(self.history.listed) < len(self.history.conversations) - len(agents):
+            return ["`aj list` does not list every conversation"]
         beginnings = [*self.truth.prompts, *SUBAGENT_PROMPTS.values(), TITLE, "Do a little thing"]
         return [
             f"title {_short(row.get('title'))}"
@@ -253,7 +261,7 @@ class _Comparison:
             if _is_same_call(part, call)
         }
         if any(message.sidechain for message in self._all_messages()):
-            return []
+            return self._sidechain_problems()
         links = [each.link for each in self.history.conversations if each.link]
         if len(links) != 1 or links[0].relation != "subagent":
             return [f"links {links}, expected was one subagent"]
@@ -262,6 +270,15 @@ class _Comparison:
         return (
             found if links[0].conversation_id in parents else [*found, f"parent {links[0].conversation_id}"]
         )
+
+    def _sidechain_problems(self) -> list[str]:
+        """Where a subagent is a side chain of the same conversation, that is all it says and nothing else."""
+        return [
+            f"{_short(exchange.text)} is{'' if message.sidechain else ' not'} in a side chain"
+            for exchange in self._exchanges("parent")
+            for _, message in self._messages_with(exchange.text)
+            if exchange.text and message.sidechain != exchange.is_subagent
+        ]
 
     def order(self) -> list[str]:
         if self._gap("order"):
@@ -336,9 +353,10 @@ class _Comparison:
             seen.update(keys)
 
     def _copy_key(self, message: Message) -> str:
-        """What a copy shares with its original: the id or, if the tool has none, all that it says."""
-        has_ids = self.truth.scenario != "forked" or not self._gap("parent")
-        return message.id if has_ids else f"{message.role} {message.parts}"
+        """What a copy in a fork shares with its original: not always the id, but all that it says."""
+        if self.truth.scenario != "forked":
+            return message.id
+        return f"{message.role} {[_content(part) for part in message.parts]}"
 
     def _shown_parts(self, kind: type[Any], role: str | None = None) -> list[Any]:
         return [part for message in self._shown(role) for part in message.parts if isinstance(part, kind)]
@@ -372,6 +390,13 @@ def _shown_messages(conversation: Conversation) -> list[Message]:
         for entry in timeline
         if isinstance(entry, Message) and not entry.hidden and entry.role != "system"
     ]
+
+
+def _content(part: Part) -> dict[str, Any]:
+    """A part without what its source has beside it, such as an id."""
+    return {
+        name: value for name, value in msgspec.to_builtins(part).items() if name not in ("extra", "native")
+    }
 
 
 def _without_heading(thinking: str) -> str:

@@ -18,6 +18,7 @@ _TIMEOUT_S = 120.0
 _GRACE_S = 15.0
 _POLL_S = 0.1
 _STILL_S = 0.5
+_SETTLE_S = 5.0
 
 
 class ToolFailed(Exception):
@@ -42,6 +43,7 @@ class Sandbox:
     def __init__(self, folder: Path, installed: Path, model: FakeModel) -> None:
         self.home = folder / "home"
         self.work = folder / "work"
+        self.installed = installed
         self.model = model
         self.prompts: list[str] = []
         self.typed_at: list[float] = []
@@ -120,7 +122,7 @@ class Sandbox:
         )
         try:
             if self.is_to_be_interrupted:
-                self._interrupt(process)
+                self._interrupt(process, stdin)
             output, _ = process.communicate(stdin, timeout=_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
@@ -131,10 +133,11 @@ class Sandbox:
         self.is_to_be_interrupted = False
         return output
 
-    def _interrupt(self, process: subprocess.Popen[str]) -> None:
+    def _interrupt(self, process: subprocess.Popen[str], stdin: str) -> None:
         """Press Ctrl-C as soon as the model is in the middle of its answer."""
         deadline = time.monotonic() + _TIMEOUT_S
         if process.stdin:
+            process.stdin.write(stdin)
             process.stdin.close()
             process.stdin = None
         while not self.model.hanging.wait(_POLL_S):
@@ -173,9 +176,18 @@ class _Terminal:
         raise ToolFailed(f"the screen never showed {seen}:\n{self.last_screen}")
 
     def press(self, keys: Sequence[str]) -> None:
+        """Each key when the screen shows the one before: Enter right behind a text counts as part of it."""
         for key in keys:
             self._tmux("send-keys", key)
+            self._settle()
+
+    def _settle(self) -> None:
+        deadline = time.monotonic() + _SETTLE_S
+        before, screen = "", self.screen()
+        while screen != before and time.monotonic() < deadline:
             time.sleep(_STILL_S)
+            before, screen = screen, self.screen()
+        time.sleep(_STILL_S)
 
     def wait_for_end(self) -> None:
         deadline = time.monotonic() + _GRACE_S

@@ -61,7 +61,6 @@ class Tool:
     Each function runs the tool in the sandbox until it is done. Where a tool cannot do something, it
     is None and `absent` says why, by scenario. `ask_with_image` takes the prompt and the image's path.
     `own_words` are patterns of what the tool itself writes among the person's words: `/compact`, a notice.
-    `own_words` are beginnings of what the tool itself shows among the person's words: `/compact`, a notice.
     `notes` are parts of what a reader rightly notes about it, such as times without a zone.
     """
 

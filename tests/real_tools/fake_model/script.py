@@ -97,7 +97,7 @@ def _asks_for_title(asked: Asked) -> bool:
 
 def _asks_for_summary(asked: Asked) -> bool:
     """Whether the last message asks for one, beside tool results and reminders, or the system prompt does."""
-    if not asked.tools and re.search(r"\bsummari[sz]e\b", asked.system, re.IGNORECASE):
+    if not asked.tools and re.search(r"\bsummari[sz](e|ation)\b", asked.system, re.IGNORECASE):
         return True
     last = asked.turns[-1] if asked.turns else None
     if last is None or last.role != "user" or _is_script(last):

@@ -90,11 +90,6 @@ TOOL = Tool(
     ask_with_image=_ask_with_image,
     unrecorded=(
         Unrecorded(fact="order", reason="no message has a time"),
-        Unrecorded(
-            fact="parent",
-            scenarios=frozenset({"forked"}),
-            reason="a fork is a copy without ids that does not name its original",
-        ),
         *(
             Unrecorded(
                 fact=fact,
