@@ -566,8 +566,19 @@ def test_the_sum_of_a_session_counts_once_where_no_answer_states_its_own(tmp_pat
     assert noted(notes, Kind.PARTIAL_USAGE) == []
 
 
-def test_the_sum_of_a_session_is_not_added_to_those_of_its_answers(tmp_path: Path) -> None:
+def test_what_a_session_counts_beyond_its_answers_is_counted(tmp_path: Path) -> None:
     own = {"promptTokens": 60, "completionTokens": 5}
+    whole = {"promptTokens": 100, "completionTokens": 20, "totalCost": 0.5}
+    conversation, notes = of(tmp_path, item("assistant", "a", {"usage": own}), usage=whole)
+
+    counted = [(usage.input, usage.output) for usage in tree.usages(conversation.timeline)]
+    assert counted == [(60, 5), (40, 15)]
+    assert messages(conversation)[-1].hidden
+    assert noted(notes, Kind.PARTIAL_USAGE) == []
+
+
+def test_a_sum_that_does_not_fit_the_answers_is_noted(tmp_path: Path) -> None:
+    own = {"promptTokens": 160, "completionTokens": 5}
     whole = {"promptTokens": 100, "completionTokens": 20, "totalCost": 0.5}
     conversation, notes = of(tmp_path, item("assistant", "a", {"usage": own}), usage=whole)
 
