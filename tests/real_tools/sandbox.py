@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.real_tools.fake_model.server import FakeModel
 
-_TIMEOUT_S = 120.0
+_TIMEOUT_S = 300.0
 _GRACE_S = 15.0
 _POLL_S = 0.1
 _STILL_S = 0.5
