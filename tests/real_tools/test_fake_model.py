@@ -16,7 +16,8 @@ from tests.real_tools.compare import Truth, differences
 from tests.real_tools.fake_model.exchange import Exchange, Tokens
 from tests.real_tools.fake_model.server import FakeModel
 from tests.real_tools.history import History
-from tests.real_tools.tool import Scenario, Tool
+from tests.real_tools.runs import Outcome, not_played, recorded_after_all
+from tests.real_tools.tool import Scenario, Tool, Unrecorded
 from tests.real_tools.tools import TOOLS
 
 PROMPT = "Look. <<shell: ls>> <<end: QUOKKA>>"
@@ -169,9 +170,12 @@ def compared(asked: list[Exchange], timeline: list[Message], **changes: Any) -> 
 
 
 def _differences(tool: Tool, asked: list[Exchange], history: History) -> dict[Any, list[str]]:
-    scenario: Scenario = "fresh"
+    return dict(differences(tool, truth_of(asked), history))
+
+
+def truth_of(asked: list[Exchange], scenario: Scenario = "fresh") -> Truth:
     began = 1_794_000_000.0  # in 2026, before the times of `recorded`
-    truth = Truth(
+    return Truth(
         scenario=scenario,
         prompts=[PROMPT],
         exchanges=asked,
@@ -179,7 +183,6 @@ def _differences(tool: Tool, asked: list[Exchange], history: History) -> dict[An
         began=began,
         ended=began + 10**7,
     )
-    return dict(differences(tool, truth, history))
 
 
 def test_a_history_that_tells_all_has_no_difference() -> None:
@@ -200,6 +203,29 @@ def test_what_is_missing_doubled_or_wrong_is_named() -> None:
     assert compared(asked, whole, link=Link(conversation_id="x", relation="fork")) == {"parent"}
     assert compared([replace(each, model="n") for each in asked], whole) == {"model"}
     assert compared(asked, [whole[3], *whole[:3]]) == {"order"}
+
+
+def test_a_scenario_that_the_model_never_saw_is_not_good() -> None:
+    asked = exchanges()
+    assert not_played(truth_of(asked)) is None
+    assert "QUOKKA" in str(not_played(truth_of(asked[:1])))
+    assert "any" in str(not_played(replace(truth_of(asked), prompts=[])))
+    for scenario in ("compacted", "subagent", "parallel", "interrupted"):
+        assert scenario in str(not_played(truth_of(asked, scenario)))
+
+
+def test_what_a_tool_is_excused_for_but_writes_is_named() -> None:
+    gap = Unrecorded(fact="order", reason="no message has a time")
+    tool = replace(TOOLS["claude-code"], unrecorded=(gap,))
+    outcome = Outcome(tool=tool, scenario="fresh")
+    assert recorded_after_all([outcome]) == [gap]
+    assert recorded_after_all([outcome, replace(outcome, needed=frozenset({gap}))]) == []
+
+
+def test_a_request_for_a_summary_is_known_by_its_system_prompt(model: FakeModel) -> None:
+    path, body = ASKED["anthropic"]
+    post(model, path, body | {"tools": [], "system": "You are a context summarization agent."})
+    assert model.exchanges[0].purpose == "summary"
 
 
 def test_every_tool_says_why_it_cannot_play_a_scenario() -> None:

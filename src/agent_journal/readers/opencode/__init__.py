@@ -38,7 +38,7 @@ INFO = ReaderInfo(
     revision=7,
     names={"record": "opencode"},
     config_key="opencode",
-    env=("AJ_OPENCODE_PATH", "OPENCODE_DB", "XDG_DATA_HOME"),
+    env=("AJ_OPENCODE_PATH", "OPENCODE_DB", "KILO_DB", "XDG_DATA_HOME"),
     # The same below a person's folder on Linux, macOS and Windows.
     homes=(
         "~/.local/share/opencode/opencode.db",
@@ -49,6 +49,7 @@ INFO = ReaderInfo(
         "~/.local/share/opencode/project/*/storage/session/",
         "~/.local/share/kilo/kilo.db",
         "~/.local/share/kilo/kilo-*.db",
+        "~/.local/share/kilo/%KILO_DB%",
         "~/.local/share/kilo/storage/",
     ),
     companions=(
@@ -72,8 +73,9 @@ INFO = ReaderInfo(
     ),
     resume="opencode --session {id}",
     evidence=(
-        "the vendor's public source as of 2026, one stream of 2026 with seven sessions (1.1.53) and files of "
-        "1.3; verified November 2026. The database and the files of mid-2025 are known from the source alone"
+        "the vendor's public source as of 2026, one stream of 2026 with seven sessions (1.1.53), files of "
+        "1.3, and what OpenCode 1.18 and Kilo 7.7 write; verified November 2026. The files of mid-2025 are "
+        "known from the source alone"
     ),
 )
 
