@@ -284,6 +284,17 @@ def test_the_summary_of_a_compaction_is_hidden(tmp_path: Path) -> None:
     assert telling.title(conversation) == "Fix the bug in main.py"
 
 
+@pytest.mark.parametrize("as_blocks", [False, True])
+def test_a_summary_that_is_not_marked_is_hidden(tmp_path: Path, as_blocks: bool) -> None:
+    text = "This session is being continued from a previous conversation that ran out of context. …"
+    content = [{"type": "text", "text": text}] if as_blocks else text
+    recap = line(PROMPT, message={"role": "user", "content": content})
+    conversation, _ = read(tmp_path, recap, line(PROMPT, uuid="u2", parentUuid="u1"))
+
+    assert [message.hidden for message in tree.messages(conversation)] == [True, False]
+    assert telling.title(conversation) == "Fix the bug in main.py"
+
+
 def test_tokens_count_once_and_the_last_value_wins(tmp_path: Path) -> None:
     lines = [answer("a1", "u1", 5), answer("a2", "a1", 5), RESULT, answer("a3", "u2", 87)]
     conversation, _ = read(tmp_path, PROMPT, *lines)

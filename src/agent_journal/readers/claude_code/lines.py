@@ -37,6 +37,8 @@ _NO_BRANCH = ("HEAD", "")
 # What the app tells the model when something ended that ran in the background.
 _OWN_ORIGINS = ("task-notification", "auto-continuation")
 _NOTIFICATION = ("<task-notification>", "</task-notification>")
+# What a session begins with that goes on from a compacted one; versions before isCompactSummary do not mark it.
+_CONTINUED = "This session is being continued from a previous conversation"
 # Versions 2.1.3x repeat the count of a response's first moment, one to eight tokens, on all its lines.
 _FIRST_MOMENT = 8
 
@@ -129,7 +131,7 @@ class Lines:
             role="user",
             parent_id=line.parent_uuid or None,
             at=at,
-            hidden=_is_notification(content),
+            hidden=_is_generated(content),
             sidechain=line.is_sidechain is True,
             parts=parts,
             native=native,
@@ -323,7 +325,7 @@ def _is_hidden(fields: Fields) -> bool:
 
 def _is_the_apps(fields: Fields, content: Any) -> bool:
     """Whether the app wrote a prompt; since 2.1.3xx `origin` and `promptSource` tell where one came from."""
-    if fields.look("promptSource") == "system" or _is_notification(content):
+    if fields.look("promptSource") == "system" or _is_generated(content):
         return True
     stated = fields.look("origin")
     if stated.__class__ is not dict:
@@ -331,6 +333,18 @@ def _is_the_apps(fields: Fields, content: Any) -> bool:
     origin = Fields(stated, fields.note, fields.where)
     # What people scheduled, or wrote elsewhere, comes as a notification with a `subkind`.
     return origin.look("kind") in _OWN_ORIGINS and not origin.has("subkind")
+
+
+def _is_generated(content: Any) -> bool:
+    """Whether the text alone shows that the app wrote a prompt."""
+    return _is_notification(content) or _is_continuation(content)
+
+
+def _is_continuation(content: Any) -> bool:
+    """Whether a prompt is the summary of a compacted session, as a string or in the first block."""
+    if content.__class__ is list and content and content[0].__class__ is dict:
+        content = content[0].get("text")
+    return content.__class__ is str and content.startswith(_CONTINUED)
 
 
 def _is_notification(content: Any) -> bool:
