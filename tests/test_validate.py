@@ -445,6 +445,8 @@ def errors_of(tmp_path: Path, name: str, *records: Any, level: str = "standard")
         ({"content": None}, ["Message 1 has empty content"]),
         ({}, ["Message 1 has empty content"]),
         ({"content": ""}, ["line 2: Missing message.content: the source does not state it"]),
+        ({"content": 5}, ["Message 1 has an unsupported content format"]),
+        ({"content": {}}, ["Message 1 has an unsupported content format"]),
     ],
 )
 def test_content_that_is_filled_in_is_empty(
@@ -455,6 +457,38 @@ def test_content_that_is_filled_in_is_empty(
 
     assert error == errors_of(tmp_path, "s.jsonl", first, second)
     assert [] == errors_of(tmp_path, "s.jsonl", first, second, level="lenient")
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("Hello.", []),
+        ("", ["Message 1 has empty content"]),
+        ([], ["Message 1 has empty content"]),
+        (None, ["Message 1 has empty content"]),
+        (5, ["Message 1 has an unsupported content format"]),
+    ],
+)
+def test_content_of_a_task_that_is_empty(
+    tmp_path: Path, content: Any, error: list[str], *, with_ids: bool
+) -> None:
+    history = [
+        {"role": "user", "content": "<task>Brew tea</task>", "ts": 1794989365586},
+        {"role": "assistant", "content": content, "ts": 1794989366586},
+    ]
+    task = tmp_path / "tasks" / "1794989365586"
+    task.mkdir(parents=True)
+    if with_ids:
+        history = [{**record, "id": f"m{place}"} for place, record in enumerate(history)]
+    (task / "history_item.json").write_text(
+        json.dumps({"id": task.name, "ts": 1794989366586, "task": "Brew tea", "mode": "code"}),
+        encoding="utf-8",
+    )
+
+    found_errors = errors_of(task, "api_conversation_history.json", history)
+
+    assert error == found_errors
 
 
 def test_content_that_was_filled_in_is_empty_in_the_document_too() -> None:

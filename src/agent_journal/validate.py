@@ -75,13 +75,15 @@ def check(
     required: Iterable[str] = (),
     *,
     noted: Iterable[Note] = (),
+    unsupported: Iterable[int] = (),
     allows_empty_text: bool = False,
 ) -> Result:
     """Check a document; behind `now` is the future.
 
     `required` are paths that its platform must have, `a|b` being one of two. `noted` is what its
-    reader noted: what the source does not state is an error. `allows_empty_text` is whether its source writes
-    an empty text where nothing is said.
+    reader noted: what the source does not state is an error. `unsupported` are the places of messages whose
+    content in the source is neither a text nor a block nor a list of blocks. `allows_empty_text` is whether
+    its source writes an empty text where nothing is said.
     """
     found = _Found([], [])
     if not isinstance(document, dict):
@@ -92,6 +94,7 @@ def check(
     if level != "lenient":
         _standard(document, messages, now, found)
         _content(messages, found, allows_empty_text=allows_empty_text)
+        found.errors.extend(f"Message {place} has an unsupported content format" for place in unsupported)
         _roles(messages, found)
         found.errors.extend(_missing(document, messages, required))
         found.errors.extend(_fault(note) for note in noted if note.kind in _FAULTS)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
-from agent_journal import jsonstream, pipeline, readers, validate
+from agent_journal import jsonstream, pipeline, readers, tree, validate
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.errors import AgentJournalError, UnreadableSource
-from agent_journal.model import Conversation
+from agent_journal.model import Conversation, Other
 from agent_journal.notes import Kind, Notes
 from agent_journal.output import new_run
 from agent_journal.terminal import say, show, show_json
@@ -60,6 +60,7 @@ def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str 
             run.started_at,
             found.required,
             noted=found.noted,
+            unsupported=found.unsupported,
             allows_empty_text=found.allows_empty_text,
         )
         _show(found.file, result, as_json=as_json)
@@ -85,6 +86,8 @@ class _Document(NamedTuple):
     allows_empty_text: bool = False
     noted: tuple[Note, ...] = ()
     """What its reader noted."""
+    unsupported: tuple[int, ...] = ()
+    """The places of messages whose content the mapping document refuses to read."""
 
 
 def _documents(
@@ -132,7 +135,23 @@ def _as_they_become(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Do
             # What a reader notes while it makes a conversation is about that one. A reader that has to see
             # all of a file first has noted everything before it gives the first.
             noted, kept = tuple(notes.kept[kept:]), len(notes.kept)
-            yield _Document(unit.source.label, made, info.required, info.allows_empty_text, noted)
+            unsupported = tuple(_unsupported(item))
+            yield _Document(
+                unit.source.label, made, info.required, info.allows_empty_text, noted, unsupported
+            )
+
+
+def _unsupported(conversation: Conversation) -> Iterator[int]:
+    """The places of messages that hold nothing but numbers, truth values and empty objects."""
+    for place, message in enumerate(tree.messages(conversation)):
+        if message.parts and all(
+            part.__class__ is Other and _says_nothing(part.data) for part in message.parts
+        ):
+            yield place
+
+
+def _says_nothing(data: Any) -> bool:
+    return data == {} or data.__class__ in (int, float, bool)
 
 
 def _show(file: str, result: validate.Result, *, as_json: bool) -> None:

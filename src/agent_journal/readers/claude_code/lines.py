@@ -37,7 +37,7 @@ _NO_BRANCH = ("HEAD", "")
 # What the app tells the model when something ended that ran in the background.
 _OWN_ORIGINS = ("task-notification", "auto-continuation")
 _NOTIFICATION = ("<task-notification>", "</task-notification>")
-# What a session begins with that goes on from a compacted one; versions before isCompactSummary do not mark it.
+# The first words of a session that continues a compacted one; versions of 2025 do not mark them.
 _CONTINUED = "This session is being continued from a previous conversation"
 # Versions 2.1.3x repeat the count of a response's first moment, one to eight tokens, on all its lines.
 _FIRST_MOMENT = 8

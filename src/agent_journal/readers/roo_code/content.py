@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def blocks_of(content: Any) -> list[Any]:
-    """Content as a list, also out of an object that holds it; a text is one block."""
+    """Content as a list, also out of an object that holds it; a text that is not empty is one block."""
     if content.__class__ is dict:
         content, _ = unwrap(content)
     if content.__class__ is list:
         return content
-    return [] if content is None else [content]
+    return [] if content is None or content == "" else [content]
 
 
 def type_of(block: Any) -> Any:

@@ -79,7 +79,7 @@ class History:
 
     def _usual(self, record: Usual, at: str, where: str) -> Said:
         role, content = record.role, record.content
-        raw = content if content.__class__ is list else [content]
+        raw = contents.blocks_of(content)
         message_id, made_id = self._identified(record.id, role, record.ts, where)
         extra = {"id": record.id} if made_id and record.id is not None else {}
         is_answer = role == "assistant"
