@@ -168,6 +168,19 @@ def test_claude_code_calls_have_their_results(claude_session: dict[str, Any]) ->
 # Copilot CLI, each rule.
 
 
+def copilot_events(*data: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"e{place}",
+            "type": kind,
+            "timestamp": AT,
+            "parentId": f"e{place - 1}" if place else None,
+            "data": each,
+        }
+        for place, (kind, each) in enumerate(data)
+    ]
+
+
 @pytest.fixture
 def copilot_session(tmp_path: Path) -> dict[str, Any]:
     start = {
@@ -178,7 +191,7 @@ def copilot_session(tmp_path: Path) -> dict[str, Any]:
         "startTime": AT,
     }
     asked = {"toolCallId": "t1", "name": "bash", "arguments": {"command": "false"}}
-    said = [
+    said: list[tuple[str, dict[str, Any]]] = [
         ("session.start", start),
         (
             "user.message",
@@ -193,16 +206,7 @@ def copilot_session(tmp_path: Path) -> dict[str, Any]:
         ),
         ("assistant.turn_end", {"turnId": "0"}),
     ]
-    lines = [
-        {
-            "id": f"e{place}",
-            "type": kind,
-            "timestamp": AT,
-            "parentId": f"e{place - 1}" if place else None,
-            "data": data,
-        }
-        for place, (kind, data) in enumerate(said)
-    ]
+    lines = copilot_events(*said)
     found: dict[str, Any] = converted(save_lines(tmp_path, "events.jsonl", lines), "session").only
     return found
 
@@ -227,6 +231,28 @@ def test_copilot_cli_messages_and_calls(copilot_session: dict[str, Any]) -> None
     assert ("t1", "bash", {"command": "false"}, "exit 1", False) == tuple(
         call[name] for name in ("Id", "Name", "Arguments", "Result", "Success")
     )
+
+
+def test_copilot_cli_attachments(tmp_path: Path) -> None:
+    """`Content` is what was typed; `RawContent` is what the model was given, and what came with it."""
+    attachments = [
+        {"type": "file", "path": "/w/tea.py", "displayName": "tea.py"},
+        {"type": "selection", "filePath": "/w/cup.py", "displayName": "cup.py", "text": "cups = 2"},
+        {"type": "github_reference", "number": 7, "title": "Too hot"},
+    ]
+    data = {"content": "Look.", "transformedContent": "<now>10:00</now> Look.", "attachments": attachments}
+    start = {"sessionId": SESSION, "version": 1, "producer": "copilot-agent", "startTime": AT}
+    lines = copilot_events(("session.start", start), ("user.message", data))
+
+    (prompt,) = converted(save_lines(tmp_path, "events.jsonl", lines), "session").only["Messages"]
+
+    assert "Look." == prompt["Content"]
+    assert [
+        {"type": "text", "text": "<now>10:00</now> Look."},
+        {"type": "media", "kind": "file", "name": "tea.py", "ref": "/w/tea.py"},
+        {"type": "code", "code": "cups = 2", "file": "/w/cup.py", "extra": {"displayName": "cup.py"}},
+        {"type": "other", "name": "github_reference", "data": attachments[2]},
+    ] == json.loads(prompt["RawContent"])
 
 
 # What holds for every source.

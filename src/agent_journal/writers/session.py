@@ -123,7 +123,7 @@ def _messages(conversation: Conversation, started: str | None, run: Run) -> list
                 "Id": entry.id,
                 "SessionId": conversation.id,
                 "Role": entry.role.capitalize(),
-                "Content": _content(entry),
+                "Content": _content(entry, raw_field),
                 "RawContent": _raw(entry, raw_field),
                 "Timestamp": at or started,
                 "ParentId": parent,
@@ -137,9 +137,10 @@ def _messages(conversation: Conversation, started: str | None, run: Run) -> list
     return found
 
 
-def _content(message: Message) -> str:
-    """What was said; of a tool's message, what it answered. Thinking and calls are not said."""
-    texts = [_said(part) for part in message.parts]
+def _content(message: Message, raw_field: str = "") -> str:
+    """What was said; of a tool's message, what it answered. Thinking, calls and attachments are not said."""
+    attached = _attached(message, raw_field)
+    texts = [_said(part) for part in message.parts if part not in attached]
     if message.role == "tool":
         texts += [_answer(part) for part in message.parts if isinstance(part, ToolResult)]
     return "\n\n".join(text for text in texts if text)
@@ -158,13 +159,22 @@ def _raw(message: Message, raw_field: str) -> str:
     """Everything the message holds: as the source had it, else its parts as JSON."""
     stated = message.extra.get(raw_field) if raw_field else None
     if isinstance(stated, str):
-        return stated
+        attached = _attached(message, raw_field)
+        blocks = [{"type": "text", "text": stated}, *of_parts(attached)] if attached else None
+        return stated if blocks is None else encode(blocks).decode()
     content = content_of(message)
     if thoughts := _thoughts_beside(message):
         content = [*of_parts(thoughts), *_blocks(content)]
     if content is None:
         return ""
     return content if isinstance(content, str) else encode(content).decode()
+
+
+def _attached(message: Message, raw_field: str) -> list[Part]:
+    """What came with a prompt; a source with a raw text has what the person said in texts alone."""
+    if not raw_field or message.role != "user":
+        return []
+    return [part for part in message.parts if not isinstance(part, Text)]
 
 
 def _blocks(content: Any) -> list[Any]:
