@@ -64,15 +64,21 @@ class Person:
         return [json.loads(line) for line in done.splitlines()]
 
     def _run(self, arguments: list[str], environ: dict[str, str]) -> bytes:
-        done = subprocess.run(
+        done = self.run(arguments, environ)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def run(
+        self, arguments: list[str], environ: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a verb, whatever it ends with."""
+        return subprocess.run(
             [sys.executable, "-m", "agent_journal", *arguments],
             capture_output=True,
             check=False,
             cwd=self.here,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.home), **environ},
+            env={"PATH": os.environ["PATH"], "HOME": str(self.home), **(environ or {})},
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def finds(self, word: str) -> bool:
         settled = config.load(self.journal, {"HOME": str(self.home)})
@@ -119,6 +125,24 @@ def test_sources_are_where_a_person_says(person: Person) -> None:
     person.write("chats/four.jsonl", history("four"))
     person.settle("[storage.sources]\njson = false\n")
     assert person.sync() == []
+
+
+def test_a_folder_that_does_not_exist_is_named_and_nothing_failed(person: Person) -> None:
+    """A configuration may name the folders of tools that this machine does not have."""
+    person.settle(
+        '[storage]\nroots = ["~/projects"]\n'
+        '[storage.sources]\njson = "~/chats/*"\n'
+        'copilot_cli = "~/.copilot-cli/sessions"\naider = "**/.aider.chat.history.md"\n'
+    )
+    done = person.run(["sync"])
+
+    assert done.returncode == 0
+    assert b"2 files read" in done.stdout
+    folder = person.home / ".copilot-cli/sessions"
+    assert done.stderr.decode().splitlines() == [
+        "note: ~/projects: absent-folder: storage.roots names it",
+        f"note: {folder}: absent-folder: the configuration names it for copilot_cli",
+    ]
 
 
 def test_a_source_that_is_left_out_is_not_read_where_another_looks_too(

@@ -47,6 +47,7 @@ class Kind(Enum):
     CUT_AT_SOURCE = ("cut-at-source", False, "the source cut or left out something that was said")
     PARTIAL_USAGE = ("partial-usage", False, "the source's token counts are known to be too low")
     ODD_COUNT = ("odd-count", False, "a count of tokens that cannot be true, which no sum has")
+    ABSENT_FOLDER = ("absent-folder", False, "a place that the configuration names does not exist")
     IGNORED_FILE = ("ignored-file", False, "a file of the source holds no conversation")
     # Writers.
     NOT_EXPRESSED = ("not-expressed", False, "the target format has no place for this")

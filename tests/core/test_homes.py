@@ -472,7 +472,7 @@ def test_a_home_that_is_named_and_not_there_is_noted(machine: Machine) -> None:
     machine.settle('[storage.sources]\ntea_talk = ["~/gone", "~/gone*/x", "%NOWHERE%/x"]\n')
 
     assert machine.paths(TEA) == []
-    assert machine.noted() == ["missing-file: gone: the configuration names it for tea_talk"]
+    assert machine.noted() == ["absent-folder: gone: the configuration names it for tea_talk"]
 
 
 def test_an_empty_folder_that_is_named_is_no_trouble(machine: Machine) -> None:
@@ -564,8 +564,10 @@ def test_a_root_that_is_no_folder_is_noted(machine: Machine) -> None:
     machine.settle('[storage]\nroots = ["~/gone", "~/gone*", "relative"]\n')
 
     assert machine.paths(INK) == []
-    assert [note.file for note in machine.notes.kept] == ["~/gone", "relative"]
-    assert {note.detail for note in machine.notes.kept} == {"storage.roots names it, and it is no folder"}
+    assert [(note.kind, note.file, note.detail) for note in machine.notes.kept] == [
+        ("absent-folder", "~/gone", "storage.roots names it"),
+        ("missing-file", "relative", "storage.roots names it, and it is no folder"),
+    ]
 
 
 def test_roots_may_be_globs(machine: Machine) -> None:

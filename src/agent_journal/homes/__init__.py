@@ -165,7 +165,10 @@ class _Folders:
                 continue
             if root.anchor:
                 yield root
-            if not root.anchor or (root.is_literal and not os.path.isdir(root.path)):
+            is_absent = root.anchor and root.is_literal and not os.path.lexists(root.path)
+            if is_absent:
+                self._note.add(Kind.ABSENT_FOLDER, text, detail="storage.roots names it")
+            elif not root.anchor or (root.is_literal and not os.path.isdir(root.path)):
                 self._note.add(Kind.MISSING_FILE, text, detail="storage.roots names it, and it is no folder")
 
     def placed(self, home: Home) -> Iterator[Pattern]:
@@ -189,7 +192,7 @@ class _Folders:
             return globs.literal(pattern.path)
         if pattern.is_literal:
             named = f"the configuration names it for {source_key(home.info)}"
-            self._note.add(Kind.MISSING_FILE, pattern.path, detail=named)
+            self._note.add(Kind.ABSENT_FOLDER, pattern.path, detail=named)
         return pattern
 
 
