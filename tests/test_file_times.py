@@ -78,6 +78,24 @@ def test_the_time_of_the_file_is_noted(tmp_path: Path) -> None:
     assert [note.detail for note in notes.kept if note.kind == "missing-time"] == [FILE_TIME]
 
 
+def test_a_document_of_others_without_a_time_has_that_of_its_file(tmp_path: Path) -> None:
+    message = {"message_id": "m1", "role": "user", "content": [{"type": "text", "text": "Tea?"}]}
+    document = {
+        "schema_version": "1.0.0",
+        "conversation_id": "11111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa",
+        "platform": {"name": "claude_code", "version": "2"},
+        "messages": [message],
+    }
+    path = save_lines(tmp_path, "made.json", [document])
+    os.utime(path, (WRITTEN_AT, WRITTEN_AT))
+    notes = Notes()
+    (item,) = read_all([str(path)], notes)
+
+    assert isinstance(item, Conversation)
+    assert (item.started_at, item.updated_at) == (None, FILE_AT)
+    assert [note.detail for note in notes.kept if note.kind == "missing-time"] == [FILE_TIME]
+
+
 def test_a_stated_time_counts_more_than_that_of_the_file(tmp_path: Path) -> None:
     line = "\n# aider chat started at 2025-02-01 08:00:00\n\n#### hi  \n\nHello.\n"
     path = tmp_path / ".aider.chat.history.md"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import jsonstream, validate
+from agent_journal import jsonstream, times, validate
 from agent_journal.notes import Kind
 from agent_journal.readers.unified.content import add_beside
 from agent_journal.readers.unified.foreign import conversation
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     """Yield each document's conversation; what is no document is noted."""
     for where, value in jsonstream.values(source, note, SHAPE):
-        found = _conversation(value, note, where)
+        found = _conversation(value, source, note, where)
         if found is not None:
             yield found
 
 
-def _conversation(value: Any, note: Notes, where: str) -> Conversation | None:
+def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conversation | None:
     try:
         if isinstance(value, Document):
             return restored(value)
@@ -39,9 +39,18 @@ def _conversation(value: Any, note: Notes, where: str) -> Conversation | None:
     except msgspec.ValidationError:  # somebody else changed what it says
         value = msgspec.to_builtins(value)
     if isinstance(value, dict) and validate.is_unified(value):
-        return conversation(value, note, where)
+        return _dated(conversation(value, note, where), source, note, where)
     note(Kind.BAD_RECORD, where, "it is no unified conversation")
     return None
+
+
+def _dated(found: Conversation, source: Source, note: Notes, where: str) -> Conversation:
+    """A document of others, with the time of its file if it states none."""
+    is_dated = found.started_at or found.updated_at or any(entry.at for entry in found.timeline)
+    if is_dated or source.modified_at is None:
+        return found
+    note(Kind.MISSING_TIME, where, "the time of the file stands in")
+    return replace(found, updated_at=times.from_epoch(int(source.modified_at)))
 
 
 def _with_further_fields(record: Bag) -> Conversation:
