@@ -182,6 +182,36 @@ def gemini_cli(folder: Path, content: Any) -> Path:
     return save_lines(folder, "session.jsonl", [head, said])
 
 
+def chatgpt(folder: Path, content: Any) -> Path:
+    said = {"id": "a", "author": {"role": "user"}, "create_time": 1767261601.0, "content": content}
+    chat = {
+        "conversation_id": ID,
+        "title": "t",
+        "create_time": 1767261600.0,
+        "update_time": 1767261601.0,
+        "current_node": "a",
+        "mapping": {"a": {"id": "a", "parent": None, "children": [], "message": {**said, "metadata": {}}}},
+    }
+    return save_document(folder, "conversations.json", [chat])
+
+
+def copilot_cli(folder: Path, content: Any) -> Path:
+    return copilot_events(folder, "user.message", {"content": content, "attachments": []})
+
+
+def copilot_cli_answer(folder: Path, content: Any) -> Path:
+    return copilot_events(folder, "assistant.message", {"messageId": "m", "content": content})
+
+
+def copilot_events(folder: Path, kind: str, data: dict[str, Any]) -> Path:
+    start = {"sessionId": ID, "version": 1, "producer": "copilot-agent", "startTime": AT}
+    lines = [
+        {"id": "e0", "type": "session.start", "timestamp": AT, "parentId": None, "data": start},
+        {"id": "e1", "type": kind, "timestamp": AT, "parentId": "e0", "data": data},
+    ]
+    return save_lines(folder, "events.jsonl", lines)
+
+
 WRITTEN = [
     claude_code,
     claude_code_answer,
@@ -200,6 +230,9 @@ WRITTEN = [
     unified,
     cursor,
     gemini_cli,
+    chatgpt,
+    copilot_cli,
+    copilot_cli_answer,
 ]
 
 

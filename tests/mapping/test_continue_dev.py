@@ -152,6 +152,17 @@ def test_editor(unified: Any) -> None:
     assert unified["context"]["environment"]["editor"] == "vscode"
 
 
+def test_a_function_keeps_its_role(tmp_path: Path) -> None:
+    answered = item("function", "sunny", {"name": "weather"})
+    path = save_document(tmp_path, f"{SESSION}.json", session(item("user", "How is it?"), answered))
+
+    (conversation,) = read_all([str(path)], Notes())
+    assert isinstance(conversation, Conversation)
+    assert [message.role for message in tree.messages(conversation)] == ["user", "tool"]
+    roles = [message["role"] for message in converted(path, "unified").only["messages"]]
+    assert roles == ["user", "function"]
+
+
 def test_roles_and_times_of_messages(unified: Any) -> None:
     assert [(message["role"], message["timestamp"]) for message in unified["messages"]] == [
         ("user", "2025-11-10T10:20:00.000Z"),

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from agent_journal import ids, times
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields, counted, objects
 from agent_journal.model import Citation, Event, Message, Other, Reasoning, Text, ToolCall, Usage
 from agent_journal.notes import Kind
@@ -290,8 +291,35 @@ class Events:
 
 
 def _text(body: Fields) -> list[Part]:
+    found = _text_blocks(body)
+    if found is not None:
+        return found
     content = body.text("content")
     return [Text(text=content)] if content else []
+
+
+def _text_blocks(body: Fields) -> list[Part] | None:
+    """The texts of a block, of a list of blocks or of an object that holds them; None of other content."""
+    content = body.look("content")
+    if content.__class__ not in (dict, list):
+        return None
+    inner, beside = unwrap(content)
+    blocks = [{"text": inner}] if inner.__class__ is str else inner
+    if blocks.__class__ is not list or not blocks or not all(map(_is_text_block, blocks)):
+        return None
+    body.drop("content")
+    if beside:
+        body.keep("content", beside)
+    return [
+        Text(text=each["text"], extra={name: each[name] for name in each if name not in ("type", "text")})
+        for each in blocks
+    ]
+
+
+def _is_text_block(block: Any) -> bool:
+    return (
+        block.__class__ is dict and block.get("type", "text") == "text" and block.get("text").__class__ is str
+    )
 
 
 def _cited(said: list[Part], citations: Any) -> list[Part]:

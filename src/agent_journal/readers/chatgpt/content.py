@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields, objects, words
 from agent_journal.model import Citation, Code, Media, Other, Part, Reasoning, Text
 from agent_journal.notes import Kind, Notes
@@ -85,6 +86,10 @@ def _without(content: Bag, taken: str) -> Bag:
 def _of_object(content: Bag, setting: Setting) -> tuple[list[Part], Bag]:
     fields = setting.fields(content)
     made = _of_type(content.get("content_type"), fields, setting)
+    if made is None and "content_type" not in content:
+        inner, beside = unwrap(content)
+        if inner is not content:
+            return parts(inner, setting)[0], beside
     if made is None:
         setting.note(Kind.UNKNOWN_TYPE, setting.where, f"content {str(content.get('content_type'))[:40]!r}")
         return [_verbatim(content)], {}
@@ -149,6 +154,10 @@ def _part(part: Bag, setting: Setting) -> list[Part]:
             return _pointers("audio", [part], setting)
         case str() as kind if kind.endswith("asset_pointer"):
             return _pointers("video" if "video" in kind else "file", [part], setting)
+        case None if part.get("type") == "text" and part.get("text").__class__ is str:
+            fields = setting.fields(part)
+            fields.drop("type")
+            return [Text(text=fields.take("text"), extra=fields.rest())]
         case "audio_transcription" | "text":
             fields = setting.fields(part)
             text = fields.text("text")

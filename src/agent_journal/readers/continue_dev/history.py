@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A tuple: a role may be anything, also what has no hash.
 _ROLES = ("user", "assistant", "system", "tool")
+# What tools answered; `function` is the older word of the API.
+_TOOL_ROLES = ("tool", "function")
 
 
 class History:
@@ -146,7 +148,7 @@ class History:
         """What a message says, with what was put beside it."""
         content = message.take("content")
         said: list[Part] = []
-        if role == "tool":
+        if role in _TOOL_ROLES:
             said.append(self.tools.result(content, message))
         elif role == "thinking":
             said.append(_thought(content, message))
@@ -156,7 +158,7 @@ class History:
             if item.has("reasoning"):
                 said += _reasoning(item)
             said += _content(content, message)
-        if role != "tool":
+        if role not in _TOOL_ROLES:
             said += self.tools.parts(message, item)
         return said + self._beside(item, content)
 
@@ -215,6 +217,8 @@ def _model_of(usage: Usage | None) -> str | None:
 def _role(word: Any) -> Any:
     if word == "thinking":
         return "assistant"
+    if word in _TOOL_ROLES:
+        return "tool"
     return word if word in _ROLES else "user"
 
 
