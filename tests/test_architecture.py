@@ -19,7 +19,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # Each layer may import those before it, and itself only where it is one module.
 LAYERS = [
-    {"model", "errors", "schemas", "closing", "amounts", "visible"},
+    {"model", "errors", "schemas", "closing", "amounts", "visible", "crash_reports"},
     {"notes", "times", "ids", "roles", "plugins", "canonical"},
     {"source", "zipped", "inflating"},
     {

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.archive.test_worker import history
+
 READER = """
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.readers import ReaderInfo
@@ -45,7 +47,7 @@ def site(tmp_path: Path) -> Path:
 def aj(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "agent_journal", *arguments],
-        env={**os.environ, "PYTHONPATH": str(site)},
+        env={**os.environ, "PYTHONPATH": str(site), "HOME": str(site), "AJ_HOME": str(site / "journal")},
         cwd=site,
         capture_output=True,
         text=True,
@@ -89,14 +91,37 @@ def test_a_mistake_in_a_reader_is_one_line(site: Path) -> None:
     (site / "diary_reader.py").write_text(READER.format(name="diary") + "    raise KeyError('oops')\n")
     done = aj(site, "convert", "page.json", "-t", "json", "-f", "diary")
 
-    assert done.returncode == 1
+    assert done.returncode == 3
+    assert "Dear diary" in done.stdout
     (line,) = done.stderr.splitlines()
-    assert "this should not have happened: KeyError: 'oops' (diary_reader.py:" in line
+    assert line.startswith("note: page.json: reader-error: the diary reader failed with KeyError; ")
+    report = Path(line.rpartition(" attach ")[2])
+    assert report.parent == site / "journal" / "reports"
+    assert "diary_reader.py" in report.read_text()
+
+
+GOOD = READER.format(name="diary")
 
 
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
+        ("raise RuntimeError('tea is out')", "RuntimeError: tea is out"),
+        ("raise SystemExit", "SystemExit: it ends the program"),
+        ("INFO = None", "INFO is a NoneType, not a ReaderInfo"),
+        (GOOD.replace("def read(", "def reed("), "it has no function read"),
+        (GOOD.replace("def sniff(", "sniff = 3\ndef sniffs("), "it has no function sniff"),
+        (GOOD.replace('versions=("1",)', "versions=()"), "INFO has no name or no versions"),
+        (GOOD.replace('versions=("1",)', 'versions=("1",), homes=(3,)'), "INFO: Expected `str`, got `int`"),
+        (GOOD.replace('versions=("1",)', 'versions=("1",), homes="~/x"'), "INFO: Expected `array`"),
+        (GOOD.replace('versions=("1",)', 'versions=("1",), homes=("~/a\\0b",)'), "a path that can be none"),
+        (GOOD.replace('title="A diary"', "title=b''"), "INFO: Expected `str`"),
+        (
+            GOOD.replace("return ", "raise KeyError('x')\n    return "),
+            "KeyError while it looked at page.json",
+        ),
+        (GOOD.replace('return "1"', "return 3"), "TypeError while it looked at page.json"),
+        (GOOD.replace("def sniff(peek)", "def sniff()"), "TypeError while it looked at page.json"),
         ("import tea_leaves", "No module named 'tea_leaves'"),
         ("from agent_journal.readers import Teapot", "cannot import name 'Teapot'"),
         ("def read(:", "invalid syntax"),
@@ -107,11 +132,48 @@ def test_what_cannot_be_used_is_told_by_the_name_of_its_package(site: Path, code
     (site / "diary_reader.py").write_text(code)
     done = aj(site, "convert", "page.json", "-t", "json")
 
-    assert done.returncode == 1
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["source"] == "journal"
     (line,) = done.stderr.splitlines()
     assert line.startswith("aj: the package diary-reader offers diary, which cannot be used: ")
     assert reason in line
-    assert line.endswith("pip uninstall diary-reader")
+    assert "pip uninstall diary-reader" in line
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tea_leaves",
+        "INFO = 'diary'",
+        GOOD.replace("return ", "raise KeyError('x')\n    return "),
+        GOOD + "\nread = lambda *_: None\n",
+        GOOD.replace("    yield Conv", "    yield 3\n    yield Conv"),
+        GOOD.replace('id="d1"', "id=[]"),
+        GOOD.replace("def read(source, version, note):", "def read():"),
+        GOOD.replace('versions=("1",)', 'versions=("1",), homes=(None,)'),
+    ],
+)
+@pytest.mark.parametrize("verb", ["sync", "import"])
+def test_a_broken_reader_stops_no_import(site: Path, code: str, verb: str) -> None:
+    """It lies where its own histories do, beside those of others, and is named."""
+    (site / "home").mkdir()
+    code = code.replace('versions=("1",),', f'versions=("1",), homes=("{site}/home/*.page",),')
+    (site / "diary_reader.py").write_text(code)
+    (site / "home" / "a.page").write_text('{"diary": []}')
+    session = history(site / "home", 1)
+    other = f'versions=("1",), homes=("{site}/home/*.jsonl",)'
+    (site / "journal_reader.py").write_text(
+        READER.format(name="journal")
+        .replace('versions=("1",)', other)
+        .replace('"diary" in peek.keys', '"sessionId" in peek.keys and False')
+    )
+    done = aj(site, verb, *([] if verb == "sync" else [session.path, str(site / "home" / "a.page")]))
+
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 3, done.stderr
+    listed = aj(site, "list", "--json")
+    assert "00000001" in listed.stdout, (done.stdout, done.stderr)
+    assert "diary" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["_pages", "__init__", "html.prose"])

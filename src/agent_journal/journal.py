@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import archive, indexing
+from agent_journal import archive, crash_reports, indexing
 from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError, NoSuchName
 
@@ -81,7 +81,8 @@ def sync(
                 with _importer(kept, now, indexer.take, done, largest_media=largest) as importer:
                     for row in outdated:
                         importer.again(row)
-                    _take_all(importer, scan, changed, now, largest)
+                    reports = str(config.home / crash_reports.FOLDER)
+                    _take_all(importer, scan, changed, now, largest_media=largest, reports=reports)
             missing = scan.mark_missing() if is_all else 0
         finish_erasing(kept, config)
         return Summary(scan.unchanged, missing, len(outdated))
@@ -117,7 +118,7 @@ def _largest_media(config: Config) -> int | None:
 
 
 def _take_all(
-    importer: Importer, scan: Scan, changed: list[Found], now: str, largest_media: int | None
+    importer: Importer, scan: Scan, changed: list[Found], now: str, *, largest_media: int | None, reports: str
 ) -> None:
     """Import changed files; many new ones are read by a second process meanwhile."""
     from agent_journal.archive import worker  # noqa: PLC0415 (only if there is something to import)
@@ -128,7 +129,7 @@ def _take_all(
         if scan.is_new(each) and each.size <= worker.LARGEST and each.path.isprintable()
     ]
     if sum(each.size for each in new) >= _MUCH and (os.cpu_count() or 1) > 1:
-        for each, prepared in worker.prepared(new, now, largest_media):
+        for each, prepared in worker.prepared(new, now, largest_media, reports):
             if prepared is None:
                 importer.take(each)
             else:

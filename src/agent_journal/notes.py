@@ -14,6 +14,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent_journal.crash_reports import CrashReports
+
 
 class Kind(Enum):
     """The kinds of notes: name, whether something of the input is missing or altered, meaning."""
@@ -31,6 +33,11 @@ class Kind(Enum):
     MISSING_FILE = ("missing-file", True, "a file that the source names is not there")
     UNKNOWN_FILE = ("unknown-file", True, "no reader knows this file; it was skipped")
     UNREADABLE_FILE = ("unreadable-file", True, "this file could not be read")
+    READER_ERROR = (
+        "reader-error",
+        True,
+        "an unforeseen error stopped the reader; what came before it is kept",
+    )
     # Everything came through; a person may still want to know.
     REPEATED_RECORD = ("repeated-record", False, "the same record again; it was counted once")
     WRONG_TYPE = ("wrong-type", False, "a field has an unexpected type and was kept as it is")
@@ -81,8 +88,17 @@ class Notes:
     per file; beyond that it is only counted, so that a broken gigabyte does not fill the memory.
     """
 
-    def __init__(self, file: str = "", sink: Callable[[Note], None] | None = None, keep: int = 1000) -> None:
+    def __init__(
+        self,
+        file: str = "",
+        sink: Callable[[Note], None] | None = None,
+        keep: int = 1000,
+        reports: CrashReports | None = None,
+    ) -> None:
         self.file = file
+        self.reports = reports
+        self.failures: list[str] = []
+        """Files that could not be read for a reason that is not in them: another try may read them."""
         self.kept: list[Note] = []
         self.counts: Counter[Kind] = Counter()
         self.lost_bytes: Counter[str] = Counter()
@@ -107,6 +123,21 @@ class Notes:
         self.kept.append(note)
         if self._sink is not None:
             self._sink(note)
+
+    def failed(self, error: Exception, file: str, reader: str, version: str = "") -> None:
+        """Note that an unforeseen error stopped a reader at a file, and write a crash report."""
+        self.failures.append(file)
+        if isinstance(error, OSError):
+            self.add(Kind.UNREADABLE_FILE, file, "", (error.strerror or str(error)).lower())
+            return
+        if isinstance(error, MemoryError):
+            what = f"there is not enough memory for what the {reader} reader holds of it"
+        else:
+            what = f"the {reader} reader failed with {type(error).__name__}; this is a bug in it"
+        path = None if self.reports is None else self.reports.write(error, reader, version)
+        self.add(
+            Kind.READER_ERROR, file, "", what + (f": please report it and attach {path}" if path else "")
+        )
 
     def about(self, file: str) -> Notes:
         """The same collection, speaking of another file."""

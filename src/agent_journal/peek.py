@@ -48,6 +48,8 @@ class Peek:
         self.path = source.path
         self.label = source.label
         self.is_folder = source.is_folder
+        self.failures: list[tuple[str, Exception]] = []
+        """Readers that failed while they looked at it, and how."""
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -157,7 +159,9 @@ class Peek:
         """A look at more records, if there may be more than were looked at."""
         if self.is_folder or len(self.records) < self._most_records or self._most_records >= _MOST_RECORDS:
             return None
-        return Peek(self._source, _MOST_RECORDS)
+        wider = Peek(self._source, _MOST_RECORDS)
+        wider.failures = self.failures
+        return wider
 
     @cached_property
     def keys(self) -> frozenset[str]:

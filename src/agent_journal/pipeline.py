@@ -6,11 +6,12 @@ No archive is involved: this is all that `aj convert` needs.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
-from agent_journal import readers, times
+from agent_journal import plugins, readers, times
 from agent_journal.counts import odd_counts
 from agent_journal.errors import (
     AgentJournalError,
@@ -19,7 +20,7 @@ from agent_journal.errors import (
     UnknownFormat,
     UnreadableSource,
 )
-from agent_journal.model import Conversation, Origin
+from agent_journal.model import Conversation, Item, Memory, Origin
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
 from agent_journal.source import as_text, open_source, opened, sha256
@@ -27,7 +28,6 @@ from agent_journal.source import as_text, open_source, opened, sha256
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.model import Item
     from agent_journal.notes import Notes
     from agent_journal.readers import Reader
     from agent_journal.source import Source
@@ -66,7 +66,7 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
     """The same for a source that is open."""
     forced = parse_format(from_format) if from_format else None
     if not source.is_folder:
-        yield _unit(source, forced)
+        yield _unit(source, forced, note)
         return
     found = False
     for unit in _walk(source, forced, note):
@@ -79,19 +79,46 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
         raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
 
-def is_claimed(source: Source, from_format: str | None = None) -> bool:
+def is_claimed(source: Source, note: Notes, from_format: str | None = None) -> bool:
     """Whether a reader (or the one that is asked for) takes a file or folder as it is, for one unit."""
     forced = parse_format(from_format) if from_format else None
-    return _claimed(opened(source), forced, None) is not None
+    return _claimed(opened(source), forced, None, note) is not None
 
 
-def _unit(source: Source, forced: tuple[Reader, str | None] | None) -> Unit:
+def _unit(source: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Unit:
     peek = Peek(source)
     if forced is None:
-        reader, version = readers.identify(peek)
+        try:
+            reader, version = readers.identify(peek)
+        except (UnknownFormat, AmbiguousFormat):
+            note_failures(peek, note, is_claimed=False)
+            raise
+        note_failures(peek, note, is_claimed=True)
         return Unit(source, reader, version)
     reader, wanted = forced
-    return Unit(source, reader, wanted or reader.sniff(peek) or reader.INFO.versions[0])
+    version = wanted or readers.detect(reader, peek) or reader.INFO.versions[0]
+    note_failures(peek, note, is_claimed=False)
+    return Unit(source, reader, version)
+
+
+def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
+    """Tell which readers failed while they looked at an input.
+
+    If nobody else claims the input, it is one that could not be read. If another reader does, it is read, and
+    the reader that failed is named once.
+    """
+    for name, error in peek.failures:
+        is_ours = plugins.package_of(readers.get(name)) is None
+        if is_ours and not is_claimed:
+            note.failed(error, peek.label, name)
+            continue
+        if is_ours:
+            said = f"the {name} reader failed with {type(error).__name__} while it looked at {peek.label}"
+            plugins.problems.setdefault(name, said)
+        path = None if note.reports is None else note.reports.write(error, name)
+        if path is not None and path not in plugins.problems[name]:
+            plugins.problems[name] += f"; please report it and attach {path}"
+    peek.failures.clear()
 
 
 def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
@@ -104,7 +131,7 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
             continue  # it is read, and told of, with what it belongs to
         try:
             source = opened(source)
-            unit = _claimed(source, forced, neighbour)
+            unit = _claimed(source, forced, neighbour, note)
             if unit is not None:
                 neighbour = (_folder(source), unit.reader)
                 yield unit
@@ -134,7 +161,10 @@ def _folder(source: Source) -> str:
 
 
 def _claimed(
-    source: Source, forced: tuple[Reader, str | None] | None, neighbour: tuple[str, Reader] | None
+    source: Source,
+    forced: tuple[Reader, str | None] | None,
+    neighbour: tuple[str, Reader] | None,
+    note: Notes,
 ) -> Unit | None:
     """The unit a source is, or None if nobody (or not the reader asked for) claims it.
 
@@ -143,21 +173,28 @@ def _claimed(
     peek = Peek(source)
     if forced is not None:
         reader, wanted = forced
-        version = reader.sniff(peek)
+        version = readers.detect(reader, peek)
+        note_failures(peek, note, is_claimed=False)
         return None if version is None else Unit(source, reader, wanted or version)
     if neighbour is not None and not source.is_folder and neighbour[0] == _folder(source):
-        version = neighbour[1].sniff(peek)
+        version = readers.detect(neighbour[1], peek)
         if version is not None:
             return Unit(source, neighbour[1], version)
+        peek.failures.clear()  # it is asked again with the others
     claims = readers.claims(peek)
+    note_failures(peek, note, is_claimed=bool(claims))
     if len(claims) > 1:
         raise AmbiguousFormat(source.label, [reader.INFO.name for reader, _ in claims])
     return Unit(source, *claims[0]) if claims else None
 
 
-def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
-    """Everything in a unit, each item with its origin. A unit that breaks off is noted, not raised."""
+def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[Item]:
+    """Everything in a unit, each item with its origin. A unit that breaks off is noted, not raised.
+
+    An unforeseen error costs the rest of the unit and is noted, too; it is raised if it is not confined.
+    """
     source, info = unit.source, unit.reader.INFO
+    is_foreign = plugins.package_of(unit.reader) is not None
     try:
         origin = Origin(
             reader=info.name,
@@ -169,6 +206,7 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
         about = note.about(source.label)
         modified_at: str | None = None
         for item in unit.reader.read(source, unit.version, about):
+            _insist_on_an_item(item, is_foreign=is_foreign)
             for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
                 about(Kind.ODD_COUNT, message, odd)
             # What another reader made, and a writer of ours wrote down, is given back as it was.
@@ -179,6 +217,20 @@ def read_unit(unit: Unit, note: Notes) -> Iterator[Item]:
             yield _with_origin(item, origin)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
+    except AgentJournalError:
+        raise  # of the journal, not of the file
+    except Exception as error:
+        if not is_confined:
+            raise
+        note.failed(error, source.label, info.name, unit.version)
+
+
+def _insist_on_an_item(item: Any, *, is_foreign: bool) -> None:
+    """Refuse what is no item; one from a reader of another package is checked in every field."""
+    if not isinstance(item, Conversation | Memory):
+        raise TypeError(f"the reader gave a {type(item).__name__}, which is neither conversation nor memory")
+    if is_foreign:
+        msgspec.json.decode(msgspec.json.encode(item), type=type(item))
 
 
 def _has_time(conversation: Conversation) -> bool:

@@ -14,7 +14,7 @@ import stat
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Protocol, Self
+from typing import IO, TYPE_CHECKING, Protocol, Self, TypeVar
 
 from agent_journal.closing import Closing
 from agent_journal.errors import UnreadableSource
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from agent_journal.zipped import Archive
 
+_T = TypeVar("_T")
 HEAD_BYTES = 65_536
 _BLOCK = 1 << 20
 _HELD_BYTES = 1 << 20
@@ -199,6 +200,41 @@ def is_litter(name: str) -> bool:
     return name in _LITTER or name.startswith("._")
 
 
+class _RegularFile(io.FileIO):
+    """An open file; a disk that fails and a file of the system that gives nothing are told as such."""
+
+    def __init__(self, handle: int, label: str) -> None:
+        super().__init__(handle, "rb")
+        self._label = label
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        try:
+            data: bytes | None = super().read(size)
+        except OSError as error:
+            raise UnreadableSource(self._label, _reason(error)) from error
+        return self._given(data)
+
+    def readall(self) -> bytes:
+        try:
+            data: bytes | None = super().readall()
+        except OSError as error:
+            raise UnreadableSource(self._label, _reason(error)) from error
+        return self._given(data)
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        try:
+            count: int | None = super().readinto(buffer)
+        except OSError as error:
+            raise UnreadableSource(self._label, _reason(error)) from error
+        return self._given(count)
+
+    def _given(self, data: _T | None) -> _T:
+        # Files such as /proc/kmsg count as regular, and would be waited for forever.
+        if data is None:
+            raise UnreadableSource(self._label, "it gives no data; it is a file of the system")
+        return data
+
+
 class File:
     """A regular file on disk."""
 
@@ -235,7 +271,7 @@ class File:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
             raise UnreadableSource(self.label, "it is not a regular file")
-        return os.fdopen(handle, "rb", buffering=0)
+        return _RegularFile(handle, self.label)
 
     def children(self) -> Sequence[Source]:
         return ()
@@ -344,7 +380,7 @@ class Stdin:
         self._kept = tempfile.SpooledTemporaryFile(max_size=8 * _BLOCK)  # noqa: SIM115 (lives as long as the source)
         stream = stream or sys.stdin.buffer
         self.size = 0
-        while block := stream.read(_BLOCK):
+        while block := _next_block(stream):
             self.size += self._kept.write(block)
 
     def __del__(self) -> None:
@@ -366,6 +402,17 @@ class Stdin:
 
     def companions(self, *names: str) -> Sequence[Source]:  # noqa: ARG002 (the contract)
         return ()
+
+
+def _next_block(stream: IO[bytes]) -> bytes:
+    """The next bytes of a stream; whoever started us may have made it one that does not wait for them."""
+    block: bytes | None = stream.read(_BLOCK)
+    while block is None:
+        import select  # noqa: PLC0415 (seldom needed)
+
+        select.select([stream], [], [])
+        block = stream.read(_BLOCK)
+    return block
 
 
 class Member:

@@ -147,7 +147,7 @@ def _from_text(text: str) -> str | None:
 def _as_utc(at: datetime) -> str | None:
     try:
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except OverflowError:
+    except (OverflowError, ValueError):  # a zone that is a day or more away is none
         return None
     return _format(at, 6 if at.microsecond else 0)
 

@@ -17,13 +17,13 @@ from agent_journal.amounts import count
 from agent_journal.archive.found import stat_of
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.errors import ArchiveInUse, UnusableArchive
-from agent_journal.notes import Notes
+from agent_journal.notes import Kind, Notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.found import Found, Result
+    from agent_journal.archive.found import Found, Result, Stat
     from agent_journal.config import Config
     from agent_journal.homes import Roots
     from agent_journal.readers import ReaderInfo
@@ -38,6 +38,8 @@ _SHARE = 100
 _LEAST_PAUSE = 1.0
 # A source that takes long to read, such as a large database, is left alone for so many times as long.
 _LARGE, _REST = 4 << 20, 20
+# A file that its reader failed at, and that has not changed, is tried again after so many seconds.
+_RETRY_FAILED_S = 3600.0
 # Whoever listens to the system looks many times a second whether it is over.
 _LONGEST_END = 5.0
 
@@ -67,6 +69,8 @@ class Watcher:
         self._is_scanning = False
         self._is_fresh = False
         self._rests_until: dict[str, float] = {}
+        self._failed: dict[str, tuple[Stat | None, float]] = {}
+        """Files that their readers failed at: as they were, and until when they are left alone."""
         self._later: set[str] = set()
         self._began = 0.0
 
@@ -139,7 +143,15 @@ class Watcher:
         if result.bytes > _LARGE:
             self._rests_until[result.file] = now + (now - self._began) * _REST
         self._began = now
+        self._failed.pop(result.file, None)
+        if any(f": {Kind.READER_ERROR.label}: " in note for note in result.notes):
+            known = self._known.get(result.file)
+            self._failed[result.file] = (known.stat if known else None, now + _RETRY_FAILED_S)
         self._done(result)
+
+    def _is_as_it_failed(self, found: Found) -> bool:
+        stat, until = self._failed.get(found.path, (None, 0.0))
+        return stat is not None and stat == found.stat and time.monotonic() < until
 
     def _fall_back(self, error: OSError) -> None:
         self._say(f"the system watches no more folders ({error}); looking at everything instead")
@@ -174,7 +186,7 @@ class Watcher:
             self._config, self._infos, os.environ, here, projects=self._projects, note=Notes()
         ):
             self._known[found.path] = found
-            if self._may_be_read(found.path):
+            if not self._is_as_it_failed(found) and self._may_be_read(found.path):
                 yield found
 
     def _sync(self, found: Callable[[Archive], Iterable[Found]], *, is_all: bool) -> None:

@@ -48,7 +48,7 @@ def _in_folder(
         note.add(Kind.IGNORED_FILE, source.label, "", "it is excluded, or the journal itself")
         return False
 
-    for source, is_claimed in _parts(open_source(folder.path), from_format, may_be_read):
+    for source, is_claimed in _parts(open_source(folder.path), from_format, may_be_read, note):
         is_empty = False
         if is_claimed:
             yield folder._replace(path=source.label)
@@ -59,7 +59,7 @@ def _in_folder(
 
 
 def _parts(
-    folder: Source, from_format: str | None, may_be_read: Callable[[Source], bool]
+    folder: Source, from_format: str | None, may_be_read: Callable[[Source], bool], note: Notes
 ) -> Iterator[tuple[Source, bool]]:
     """Folders that a reader claims, and files, in the order of their paths; whether they are claimed.
 
@@ -72,7 +72,7 @@ def _parts(
             continue  # it is read with what it belongs to
         try:
             is_claimed = (from_format is None and not source.is_folder) or pipeline.is_claimed(
-                source, from_format
+                source, note, from_format
             )
             if is_claimed and source.is_folder and not all(map(may_be_read, _below(source))):
                 continue  # it would be read as a whole

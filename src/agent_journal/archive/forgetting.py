@@ -83,7 +83,7 @@ def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snap
     own = readers.get(_OWN).INFO
     reader = readers.get(snapshot.reader)
     source = Replayed(snapshot.manifest, archive.vault, label, snapshot.unit)
-    items = pipeline.read_unit(Unit(source, reader, snapshot.version), Notes())
+    items = pipeline.read_unit(Unit(source, reader, snapshot.version), Notes(), is_confined=False)
     out = io.BytesIO()
     writers.get(_OWN).write(_remembered(archive, items), out, new_run(Notes()))
     data = out.getvalue()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import pipeline, readers
-from agent_journal.archive.found import Found, Result, is_gone, stat_of
+from agent_journal import pipeline, plugins, readers
+from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
 from agent_journal.archive.store import Erasing, SourceRow, Status
+from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind, Note, Notes
@@ -49,6 +50,12 @@ class _Taking:
         self.messages = self.new_messages = self.memories = self.new_memories = 0
         self.leaves = False
         self.met_forgotten = False
+        self.failures: list[Exception] = []
+        """Why items of it could not be written."""
+
+    def state(self) -> dict[str, Any]:
+        """What writing changes, to be put back if that is undone."""
+        return {**self.__dict__, "conversations": set(self.conversations)}
 
 
 class _Ready(NamedTuple):
@@ -94,6 +101,7 @@ class Importer:
         self._waiting: list[_Ready] = []
         self._waiting_bytes = 0
         self._may_be_forgotten = archive.store.has_forgotten()
+        self._reports = CrashReports(str(archive.home / FOLDER))
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +130,12 @@ class Importer:
         if before is not None and any(map(_is_outdated, known.values())):
             self.again(before)  # else nobody would know any more what came of the older reading
         reading = Reading(
-            self._archive.vault, self._now, self._from_format, known, largest_media=self._largest_media
+            self._archive.vault,
+            self._now,
+            self._from_format,
+            known,
+            largest_media=self._largest_media,
+            reports=self._reports,
         )
         self._take(reading, reading.items(found, before), found.path, found.home, before.key if before else 0)
 
@@ -148,7 +161,7 @@ class Importer:
             is_all_forgotten = all(map(self._is_forgotten, items))
         except AgentJournalError:
             return True  # whoever keeps it tells why
-        return not is_all_forgotten or Kind.UNREADABLE_FILE in note.counts
+        return not is_all_forgotten or Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
 
     def _pass_over(self, found: Found, row: SourceRow) -> None:
         """Leave a source of which all is forgotten alone until it changes; who named it is told."""
@@ -178,7 +191,7 @@ class Importer:
             return
         taking = _Taking(row.path, row.home, row.key)
         taking.is_whole = len(units) == len(snapshots)
-        reading, past = (Reading(self._archive.vault, self._now) for _ in range(2))
+        reading, past = (Reading(self._archive.vault, self._now, reports=self._reports) for _ in range(2))
         # What it held once is brought in too, but it is not in its account.
         aside = _Taking(row.path, row.home, row.key, is_past=True)
         older = [(each, source) for each, source in reversed(units) if each.number != newest[each.unit]]
@@ -197,6 +210,8 @@ class Importer:
 
     def take_prepared(self, prepared: Prepared) -> None:
         """Import a source that nobody knew and that another process has read."""
+        for name, problem in prepared.read.problems.items():
+            plugins.problems.setdefault(name, problem)
         for blob in prepared.blobs:
             self._archive.vault.put_stored(*blob)
         taking = _Taking(prepared.read.row.path, prepared.read.row.home, 0)
@@ -208,14 +223,43 @@ class Importer:
         """Write what is ready: bytes first, then whole conversations with the accounts of their sources."""
         self._archive.vault.settle()
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
-        with self._store.transaction():
-            changes = [self._write(ready) for ready in waiting]
-        for change in changes:
+        for change in self._written(waiting):
             if change is not None:
                 self._changed(change)
         for ready in waiting:
             if isinstance(ready.item, Read):
                 self._done(_result(ready.taking, ready.item))
+
+    def _written(self, waiting: list[_Ready]) -> list[Change | None]:
+        """Write items and accounts in one transaction; each in its own if one cannot be written."""
+        takings = {id(ready.taking): ready.taking for ready in waiting}.values()
+        states = [(taking, taking.state()) for taking in takings]
+        try:
+            with self._store.transaction():
+                return [self._write(ready) for ready in waiting]
+        except (AgentJournalError, OSError):
+            raise  # of the journal, not of what is written
+        except Exception:  # noqa: BLE001 (which item it is, is told when each is written alone)
+            for taking, state in states:
+                taking.__dict__.update(state)
+            return [self._written_alone(ready) for ready in waiting]
+
+    def _written_alone(self, ready: _Ready) -> Change | None:
+        """Write one item; an unforeseen error costs that item, and the account of its source says so."""
+        taking = ready.taking
+        state = taking.state()
+        try:
+            with self._store.transaction():
+                return self._write(ready)
+        except (AgentJournalError, OSError):
+            raise
+        except Exception as error:
+            if isinstance(ready.item, Read):
+                raise  # without its account the source would look as if it had never been read
+            taking.__dict__.update(state)
+            taking.failures.append(error)
+            taking.is_whole = False
+            return None
 
     def _take(
         self, reading: Reading, items: Iterable[tuple[Item, list[Row]]], path: str, home: str, key: int
@@ -271,7 +315,26 @@ class Importer:
         is_empty = not taking.conversations and not taking.memories
         return self._store.end_again(taking.key, is_whole=taking.is_whole and not is_empty)
 
+    def _tell_failures(self, taking: _Taking, read: Read) -> None:
+        """Let the account of a source say which of its items could not be written."""
+        note = Notes(keep=len(taking.failures), reports=self._reports)
+        for error in taking.failures:
+            note.failed(error, read.row.path, read.row.reader)
+        taking.failures = []
+        read.row.stat = Stat()
+        read.row.status = Status.PARTLY if taking.conversations or taking.memories else Status.UNREADABLE
+        read.row.notes = [
+            *(
+                {"kind": each.kind, "file": each.file, "where": "", "detail": each.detail}
+                for each in note.kept
+            ),
+            *read.row.notes,
+        ]
+        read.notes = [*map(str, note.kept), *read.notes]
+
     def _write_account(self, taking: _Taking, read: Read) -> None:
+        if taking.failures:
+            self._tell_failures(taking, read)
         row = replace(
             read.row, key=taking.key, conversations=len(taking.conversations), messages=taking.messages
         )
@@ -280,12 +343,14 @@ class Importer:
             # What was kept of it now holds what must be erased.
             erasing = self._store.erasing() or Erasing()
             self._store.set_erasing(replace(erasing, sources=[*erasing.sources, taking.key]))
-        # An older snapshot is needed as long as it tells something that the newer one does not.
+        # An older snapshot is needed as long as it tells something that the newer one does not, and where an
+        # error stopped the reader before it had asked for everything.
         tells_less = (
             taking.leaves or not set(self._store.conversations_of(taking.key)) <= taking.conversations
         )
         for snapshot in read.snapshots:
             is_another = tells_less and not read.is_again and snapshot.unit not in read.grown
+            is_another = is_another or snapshot.unit in read.partial
             number = snapshot.number + is_another
             self._store.put_snapshot(replace(snapshot, source=taking.key, number=number))
 

@@ -49,6 +49,8 @@ class Manifest(Struct, omit_defaults=True):
     absent: set[str] = set()
     modified_at: float | None = None
     sha256: str = ""
+    is_partial: bool = False
+    """Whether an unforeseen error stopped the reader, so that it may not have asked for all that it needs."""
 
     def blobs(self) -> Iterator[bytes]:
         """The hash of every blob it needs."""

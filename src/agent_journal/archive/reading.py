@@ -13,7 +13,13 @@ from agent_journal.archive.found import Found, Stat, stat_of
 from agent_journal.archive.kept import Keeping, Kept, sizes_in
 from agent_journal.archive.rows import Row, row_of
 from agent_journal.archive.store import Snapshot, SourceRow, Status
-from agent_journal.errors import AmbiguousFormat, DamagedArchive, UnknownFormat, UnreadableSource
+from agent_journal.errors import (
+    AgentJournalError,
+    AmbiguousFormat,
+    DamagedArchive,
+    UnknownFormat,
+    UnreadableSource,
+)
 from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
 from agent_journal.peek import Peek
@@ -25,12 +31,14 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.vault import Vault
+    from agent_journal.crash_reports import CrashReports
     from agent_journal.model import Item
     from agent_journal.notes import Note
     from agent_journal.source import Source
 
 _MOST_NOTES = 50
 _NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN, Status.PENDING}
+_NOT_READ = {Kind.UNREADABLE_FILE.label, Kind.READER_ERROR.label}
 # What is told of files that no reader got to see.
 _SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
 # A last line that is still being written is no damage: it is read when it is whole.
@@ -46,6 +54,10 @@ class Read(msgspec.Struct):
     is_again: bool = False
     grown: list[str] = []
     """Units that hold every byte of their snapshot before, and perhaps more behind it."""
+    partial: list[str] = []
+    """Units at which an unforeseen error stopped the reader, and which it had read whole before."""
+    problems: dict[str, str] = {}
+    """What is wrong with readers, as `plugins.problems` has it; a second process tells it so."""
 
 
 class Reading:
@@ -57,9 +69,12 @@ class Reading:
         now: str,
         from_format: str | None = None,
         known: Mapping[str, Snapshot] | None = None,
+        *,
         largest_media: int | None = 0,
+        reports: CrashReports | None = None,
     ) -> None:
         self._vault = vault
+        self._reports = reports
         self._now = now
         self._from_format = from_format
         self._known = known or {}
@@ -77,7 +92,7 @@ class Reading:
         row = SourceRow(path=path, home=home, reader=found.reader, stat=stat, size=stat.size)
         row.key = before.key if before else 0
         self.read = Read(row, [], [])
-        note = Notes(found.path, keep=_MOST_NOTES)
+        note = Notes(found.path, keep=_MOST_NOTES, reports=self._reports)
         has_come = False
         try:
             for unit in self._units(found, note):
@@ -96,23 +111,36 @@ class Reading:
             note = Notes(found.path)  # what a reader made of the beginning of a record is of no use
             note.add(Kind.TORN_TAIL, found.path, "", "its first record is still being written")
         except (UnknownFormat, AmbiguousFormat) as error:
-            row.status = Status.UNKNOWN
+            row.status = Status.UNREADABLE if note.failures else Status.UNKNOWN
             where = error.where if found.path == "-" else found.path
             note.add(Kind.UNKNOWN_FILE, where, "", getattr(error, "reason", str(error)))
+        except AgentJournalError:
+            raise  # of the journal, not of the file
+        except Exception as error:  # noqa: BLE001 (it costs this source, not the others)
+            row.status = Status.PARTLY if has_come else Status.UNREADABLE
+            note.failed(error, found.path, row.reader or "unknown")
         if os.path.isdir(found.path):
             _count_skipped(row, note)
+        if note.failures:
+            row.stat = Stat()  # the next time it may be readable, and look the same
         self._settle(note)
 
     def again(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[tuple[Item, list[Row]]]:
         """Everything in a source as it was kept, read by the reader as it is now."""
         self.read = Read(row, [], [], is_again=True)
-        note = Notes(row.path, keep=_MOST_NOTES)
+        note = Notes(row.path, keep=_MOST_NOTES, reports=self._reports)
         for snapshot, source in units:
             reader = readers.get(snapshot.reader)
             yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
             revision = reader.INFO.revision
             self.read.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
-        self.has_failed = Kind.UNREADABLE_FILE in note.counts
+        self.has_failed = Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
+        if note.failures:
+            row.stat = Stat()  # if it is still there, it is tried again
+        if row.status == Status.UNREADABLE and any(
+            each["kind"] == Kind.READER_ERROR.label for each in row.notes
+        ):
+            row.status = Status.IMPORTED  # its reader failed then, and the vault has all of it
         if row.status not in _NOTHING_READ:  # else the vault has what it was before
             self._settle_again(note, {as_text(source.label) for _, source in units})
 
@@ -127,7 +155,7 @@ class Reading:
         if not source.is_folder and self._from_format is None:
             if found.home and _is_empty(source):
                 return  # it was only begun
-            unit = _expected(source, found.reader)
+            unit = _expected(source, found.reader, note)
             if unit is not None:
                 yield unit
                 return
@@ -142,6 +170,7 @@ class Reading:
         row.reader = info.name
         kept = Unit(Kept(unit.source, keeping), unit.reader, unit.version)
         refs: list[str] = []
+        failures = len(note.failures)
         for item, rows in self._rows_of(kept, keeping.manifest, note):
             if self._largest_media != 0 and not unit.source.is_folder:
                 refs.extend(media.named(item))
@@ -154,6 +183,9 @@ class Reading:
         if keeping.has_only_grown:
             self.read.grown.append(as_text(unit.source.path))
         row.size = self._size(unit.source, keeping.manifest)
+        keeping.manifest.is_partial = len(note.failures) > failures
+        if keeping.manifest.is_partial and before is not None and not before.manifest.is_partial:
+            self.read.partial.append(as_text(unit.source.path))
         self.read.snapshots.append(
             Snapshot(
                 source=row.key,
@@ -169,13 +201,19 @@ class Reading:
 
     def _rows_of(self, unit: Unit, manifest: Manifest, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
         is_read = False
-        for item in pipeline.read_unit(unit, note):
-            is_read = True
-            yield item, [] if isinstance(item, Memory) else [row_of(entry) for entry in item.timeline]
+        try:
+            for item in pipeline.read_unit(unit, note):
+                rows = [] if isinstance(item, Memory) else [row_of(entry) for entry in item.timeline]
+                is_read = True
+                yield item, rows
+        except AgentJournalError:
+            raise
+        except Exception as error:  # noqa: BLE001 (an item of which no rows can be made)
+            note.failed(error, unit.source.label, unit.reader.INFO.name, unit.version)
         if not is_read and any(_is_about(each, unit.source.label) for each in note.kept):
             # None of its bytes came through.
             sizes = [file.size for file in manifest.files.values()]
-            if any(not answers[0].sql for answers in manifest.databases.values()):
+            if any(answers and not answers[0].sql for answers in manifest.databases.values()):
                 self.read.row.stat = Stat()  # held by another program, or no room for a copy of it
             note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.read.row.size
 
@@ -225,7 +263,7 @@ class Reading:
 
 def _is_about(note: Note, label: str) -> bool:
     """Whether a note says that a whole file could not be read."""
-    return note.kind == Kind.UNREADABLE_FILE.label and note.file == label
+    return note.kind in _NOT_READ and note.file == label
 
 
 def _count_skipped(row: SourceRow, note: Notes) -> None:
@@ -236,12 +274,16 @@ def _count_skipped(row: SourceRow, note: Notes) -> None:
             row.size += size
 
 
-def _expected(source: Source, name: str) -> Unit | None:
+def _expected(source: Source, name: str, note: Notes) -> Unit | None:
     """The unit, if whoever keeps such files in such a place claims it; others are not asked then."""
     if not name:
         return None
-    reader = readers.get(name)
-    version = reader.sniff(Peek(source))
+    reader, peek = readers.get(name), Peek(source)
+    version = readers.detect(reader, peek)
+    if peek.failures:  # whoever else claimed it would take it for something else
+        _, error = peek.failures[0]
+        pipeline.note_failures(peek, note, is_claimed=False)
+        raise UnknownFormat(source.label, f"its reader failed ({type(error).__name__})", 1) from error
     return None if version is None else Unit(source, reader, version)
 
 

@@ -72,7 +72,7 @@ def _is_of(others: Collection[Reader], path: str) -> bool:
         return False
     try:
         peek = Peek(open_source(path))
-        return any(reader.sniff(peek) is not None for reader in others)
+        return any(readers.detect(reader, peek) is not None for reader in others)
     except UnreadableSource:
         return False  # whoever reads it tells why
 

@@ -19,12 +19,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from agent_journal import plugins
 from agent_journal.archive import encoded
 from agent_journal.archive.bodies import Block, Blocks
 from agent_journal.archive.found import Found
 from agent_journal.archive.packing import Packing
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import Row
+from agent_journal.crash_reports import CrashReports
 from agent_journal.model import Conversation, Memory
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class _Request(msgspec.Struct, array_like=True):
     now: str
     found: Found
     largest_media: int | None = 0
+    reports: str = ""
+    """The folder of crash reports."""
 
 
 _REQUEST = encoded.Decoder[_Request](_Request)
@@ -85,7 +89,7 @@ class _Held:
 
 
 def prepared(
-    found: Iterable[Found], now: str, largest_media: int | None = 0
+    found: Iterable[Found], now: str, largest_media: int | None = 0, reports: str = ""
 ) -> Iterator[tuple[Found, Prepared | None]]:
     """New sources, read by a second process, in their order; None for one that it cannot tell of."""
     command = [sys.executable, "-P", "-m", __name__]
@@ -93,7 +97,7 @@ def prepared(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            requests = ((each, _Request(now, each, largest_media)) for each in found)
+            requests = ((each, _Request(now, each, largest_media, reports)) for each in found)
             yield from _conversed(process, requests)
         finally:
             process.kill()
@@ -174,11 +178,13 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
 def _answer(request: _Request, sent: set[bytes]) -> bytes:
     """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
     held: Any = _Held(sent)
-    reading = Reading(held, request.now, largest_media=request.largest_media)
-    items = [_small(item, rows) for item, rows in reading.items(request.found)]
+    reports = CrashReports(request.reports) if request.reports else None
+    reading = Reading(held, request.now, largest_media=request.largest_media, reports=reports)
     try:
+        items = [_small(item, rows) for item, rows in reading.items(request.found)]
+        reading.read.problems = dict(plugins.problems)
         answer = encoded.encode(Prepared(reading.read, items, held.blobs))
-    except UnicodeEncodeError:  # a name that is no text
+    except Exception:  # noqa: BLE001 (a name that is no text, too little memory: the first process reads it)
         return encoded.encode(None)
     sent.update(blob for blob, _, _ in held.blobs)
     return answer

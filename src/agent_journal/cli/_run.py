@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from agent_journal import plugins
+from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
 from agent_journal.terminal import outlast_reader, say, settle
 
@@ -24,6 +26,9 @@ _ENDING_WITH_READER = frozenset(
     {"config", "convert", "cook", "export", "formats", "list", "overview", "search", "show", "usage", "watch"}
 )
 
+# Verbs that ask every reader, so that one that cannot be used is missed.
+_READING = frozenset({"convert", "cook", "import", "reindex", "sync", "validate"})
+
 
 def run(verb: str, arguments: list[str]) -> int:
     """The exit code of a verb."""
@@ -31,7 +36,14 @@ def run(verb: str, arguments: list[str]) -> int:
     sys.unraisablehook = _come_again
     if verb not in _ENDING_WITH_READER:
         outlast_reader()
-    return settle(_outcome(verb, arguments))
+    return settle(_name_problems(verb, _outcome(verb, arguments)))
+
+
+def _name_problems(verb: str, code: int) -> int:
+    """Name the readers and writers that could not be used; who reads something has then read only a part."""
+    for problem in plugins.problems.values():
+        say(f"aj: {problem}")
+    return PARTLY if plugins.problems and verb in _READING and not code else code
 
 
 def module_of(verb: str) -> str:
@@ -69,12 +81,25 @@ def _outcome(verb: str, arguments: list[str]) -> int:
     except Exception as error:  # the last resort: a mistake of ours, told in one line
         if os.environ.get("AJ_DEBUG"):
             raise
+        path = crash_reports().write(error, verb)
+        attached = f" and attach {path}" if path else "; AJ_DEBUG=1 shows more"
         say(
             f"aj: this should not have happened: {type(error).__name__}: {error} ({_place_of(error)}); "
-            "AJ_DEBUG=1 shows more, please report it"
+            f"please report it{attached}"
         )
         return FAILED
     return result if isinstance(result, int) else 0
+
+
+def crash_reports() -> CrashReports:
+    """Where the tracebacks of unforeseen errors go."""
+
+    def folder() -> str:
+        from agent_journal.config import home_of  # noqa: PLC0415 (only if there is something to report)
+
+        return str(home_of(os.environ) / FOLDER)
+
+    return CrashReports(folder)
 
 
 def _of_usage(error: click.UsageError) -> str:

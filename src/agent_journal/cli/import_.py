@@ -11,6 +11,7 @@ from agent_journal import journal
 from agent_journal.archive.found import Found
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
+from agent_journal.cli._run import crash_reports
 from agent_journal.homes.refused import Refused
 from agent_journal.notes import Notes
 from agent_journal.pipeline import parse_format
@@ -26,7 +27,7 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
     if from_format:
         parse_format(from_format)
-    note = Notes()
+    note = Notes(reports=crash_reports())
     config = settings()
     refused = Refused(config, os.environ)
     for path in paths:

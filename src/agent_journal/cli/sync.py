@@ -12,6 +12,7 @@ from agent_journal import homes, journal, readers
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
+from agent_journal.cli._run import crash_reports
 from agent_journal.notes import Notes
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
     infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
     config = settings()
-    note = Notes()
+    note = Notes(reports=crash_reports())
     with Report(as_json=as_json) as report:
         summary = journal.sync(
             config,

@@ -10,13 +10,20 @@ import importlib
 import pkgutil
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from agent_journal.errors import AmbiguousFormat, NoSuchName, UnknownFormat
+from agent_journal import plugins
+from agent_journal.errors import (
+    AgentJournalError,
+    AmbiguousFormat,
+    BadPlugin,
+    NoSuchName,
+    UnknownFormat,
+    UnreadableSource,
+)
 from agent_journal.model import ToolKind
-from agent_journal.plugins import plugged_in
 from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
@@ -120,8 +127,20 @@ def discover() -> dict[str, Reader]:
         for module in pkgutil.iter_modules(__path__)
         if not module.name.startswith("_")
     ]
-    found += plugged_in("agent_journal.readers")
+    found += plugins.plugged_in("agent_journal.readers", _what_is_wrong)
     return {reader.INFO.name: reader for reader in found}
+
+
+def _what_is_wrong(module: Any) -> str | None:
+    """Why a reader of another package cannot be used; None if it can."""
+    wrong = plugins.what_is_wrong(module, ReaderInfo, "sniff", "read")
+    if wrong is not None:
+        return wrong
+    info: ReaderInfo = module.INFO
+    if not info.name or not info.versions:
+        return "INFO has no name or no versions"
+    patterns = [*info.homes, *info.in_projects, *info.companions]
+    return "INFO has a path that can be none" if not all(patterns) or "\0" in "".join(patterns) else None
 
 
 def info(name: str) -> ReaderInfo | None:
@@ -143,9 +162,38 @@ def get(name: str) -> Reader:
     return readers[name]
 
 
+def detect(reader: Reader, peek: Peek) -> str | None:
+    """The version that a reader sees in an input, or None; one that fails is in the `failures` of the peek.
+
+    A reader of another package that fails once is not asked again.
+    """
+    if reader.INFO.name in _failed:
+        return None
+    try:
+        version: Any = reader.sniff(peek)
+        if version is not None and not isinstance(version, str):
+            raise TypeError(f"sniff gave a {type(version).__name__}")  # noqa: TRY301 (as if it had failed)
+    except AgentJournalError:
+        raise  # the file cannot be read, whoever asks
+    except Exception as error:  # whatever is wrong with one reader, the others are asked
+        package = plugins.package_of(reader)
+        if package is None and isinstance(error, OSError):
+            raise UnreadableSource(peek.label, (error.strerror or str(error)).lower()) from error
+        peek.failures.append((reader.INFO.name, error))
+        if package is not None:
+            _failed.add(reader.INFO.name)
+            reason = f"{type(error).__name__} while it looked at {peek.label}"
+            plugins.problems[reader.INFO.name] = str(BadPlugin(package, reader.INFO.name, reason))
+        return None
+    return version
+
+
+_failed: set[str] = set()
+
+
 def claims(peek: Peek) -> list[tuple[Reader, str]]:
     """Every reader that says the input is its own, with the version it sees."""
-    asked = ((reader, reader.sniff(peek)) for reader in discover().values())
+    asked = [(reader, detect(reader, peek)) for reader in discover().values()]
     found = [(reader, version) for reader, version in asked if version is not None]
     further = None if found else peek.further()
     return found if further is None else claims(further)

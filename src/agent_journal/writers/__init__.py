@@ -17,7 +17,7 @@ from agent_journal import redact
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Message, Relation
 from agent_journal.notes import Kind, Notes
-from agent_journal.plugins import plugged_in
+from agent_journal.plugins import plugged_in, what_is_wrong
 from agent_journal.records import RecordForm
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def discover() -> dict[str, Writer]:
         for module in pkgutil.iter_modules(__path__)
         if not module.name.startswith("_")
     ]
-    found += plugged_in("agent_journal.writers")
+    found += plugged_in("agent_journal.writers", lambda module: what_is_wrong(module, WriterInfo, "write"))
     return {writer.INFO.name: writer for writer in found}
 
 

@@ -1,0 +1,125 @@
+"""Crash reports: the traceback of an unforeseen error in a private file, to be attached to a bug report.
+
+A report holds no conversation: of the source only its reader is named, and the quoted parts of messages,
+which may repeat input, are left out. The same crash has the same name, so a file that fails every day has one
+report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+FOLDER = "reports"
+MAX_REPORTS = 20
+MAX_REPORT_BYTES = 32 << 10
+_MAX_MESSAGE_CHARS = 200
+_MAX_CHAIN = 5
+# Of a recursion only its first and last frames tell something.
+_MAX_FRAMES_AT_EACH_END = 25
+_NAME = re.compile(r"[a-z0-9_-]{1,40}-[A-Za-z0-9_]{1,60}-[0-9a-f]{8}\.txt")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|`[^`]*`?", re.DOTALL)
+
+
+class CrashReports:
+    """The folder of a journal's crash reports; it is made when the first one is written."""
+
+    def __init__(self, folder: str | Callable[[], str]) -> None:
+        self._folder = folder
+
+    @property
+    def folder(self) -> str:
+        """Where the reports are; where that takes effort to tell, it is asked for when there is one."""
+        return self._folder if isinstance(self._folder, str) else self._folder()
+
+    def write(self, error: BaseException, reader: str, version: str = "") -> str | None:
+        """Write a report of an error; its path, or None if it cannot be written."""
+        try:
+            frames = _traceback_text(error)
+            kind = re.sub(r"\W", "", type(error).__name__)[:60] or "Error"
+            who = re.sub(r"[^a-z0-9_-]", "-", reader.lower())[:40] or "aj"
+            known_by = hashlib.sha256(frames.encode("utf-8", "replace")).hexdigest()[:8]
+            folder = self.folder
+            path = str(Path(folder) / f"{who}-{kind}-{known_by}.txt")
+            text = f"{_circumstances(reader, version)}\n{frames}"
+            _put(folder, path, text.encode("utf-8", "backslashreplace")[:MAX_REPORT_BYTES])
+        except (OSError, MemoryError, RecursionError, ValueError):
+            return None
+        return path
+
+
+def _put(folder: str, path: str, data: bytes) -> None:
+    with suppress(FileExistsError):
+        Path(folder).mkdir(mode=0o700, parents=True)
+        Path(folder).chmod(0o700)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as out:
+        if hasattr(os, "fchmod"):  # not on Windows
+            os.fchmod(out.fileno(), 0o600)
+        out.write(data)
+    _remove_oldest(folder)
+
+
+def _remove_oldest(folder: str) -> None:
+    with os.scandir(folder) as listing:
+        reports = [entry for entry in listing if _NAME.fullmatch(entry.name)]
+    by_age = sorted(reports, key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
+    for entry in by_age[:-MAX_REPORTS]:
+        with suppress(OSError):
+            Path(entry.path).unlink()
+
+
+def _circumstances(reader: str, version: str) -> str:
+    from agent_journal import __version__  # noqa: PLC0415 (it imports everything else)
+
+    lines = {
+        "agent-journal": __version__,
+        "python": sys.version.split()[0],
+        "system": sys.platform,
+        "reader": f"{reader} {version}".strip(),
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    return "".join(f"{name}: {value}\n" for name, value in lines.items())
+
+
+def _traceback_text(error: BaseException) -> str:
+    """The error and what caused it, the cause first, without quoted text and without the user's name."""
+    parts: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(parts) < _MAX_CHAIN:
+        frames = _frames(current.__traceback__)
+        parts.append(f"Traceback (most recent call last):\n{frames}{_message(current)}\n")
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    text = "\nDuring this, or because of it:\n\n".join(reversed(parts))
+    home = str(Path("~").expanduser())
+    return text.replace(home, "~") if len(home) > 1 else text
+
+
+def _frames(trace: TracebackType | None) -> str:
+    from traceback import extract_tb, format_list  # noqa: PLC0415 (slow to import, and seldom needed)
+
+    frames = list(extract_tb(trace))
+    if len(frames) <= 2 * _MAX_FRAMES_AT_EACH_END:
+        return "".join(format_list(frames))
+    first, last = frames[:_MAX_FRAMES_AT_EACH_END], frames[-_MAX_FRAMES_AT_EACH_END:]
+    left_out = len(frames) - len(first) - len(last)
+    return "".join([*format_list(first), f"  … {left_out:,} frames …\n", *format_list(last)])
+
+
+def _message(error: BaseException) -> str:
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 (an error whose message fails, too)
+        message = ""
+    shown = _QUOTED.sub("'…'", message[: 20 * _MAX_MESSAGE_CHARS])[:_MAX_MESSAGE_CHARS]
+    return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
