@@ -23,7 +23,7 @@ from agent_journal.errors import (
 from agent_journal.model import Conversation, Item, Memory, Origin
 from agent_journal.notes import Kind
 from agent_journal.peek import Peek
-from agent_journal.source import as_text, open_source, opened, sha256
+from agent_journal.source import NotFollowed, as_text, open_source, opened, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +129,9 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
         source = pending.pop()
         if not source.is_folder and _is_companion(source.path, above):
             continue  # it is read, and told of, with what it belongs to
+        if isinstance(source, NotFollowed):
+            note_not_followed(source, note)
+            continue
         try:
             source = opened(source)
             unit = _claimed(source, forced, neighbour, note)
@@ -143,6 +146,12 @@ def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes)
             note.add(Kind.UNKNOWN_FILE, source.label, "", str(error))
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, source.label, "", error.reason)
+
+
+def note_not_followed(source: NotFollowed, note: Notes) -> None:
+    """Name a link, pipe, socket or device; of those, only a link out of the folder may hide something."""
+    kind = Kind.UNREADABLE_FILE if source.leads_out else Kind.IGNORED_FILE
+    note.add(kind, source.label, "", source.reason)
 
 
 def _name_above(folder: Source) -> str:

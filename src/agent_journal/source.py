@@ -309,9 +309,11 @@ class Folder:
 
     is_folder = True
 
-    def __init__(self, location: str, path: str = "") -> None:
+    def __init__(self, location: str, path: str = "", root: str = "") -> None:
         self.location = location
         self.path = path
+        self._root = root or os.path.realpath(location)
+        """The folder that was named, without links on the way to it."""
 
     def __repr__(self) -> str:
         return f"Folder({self.location!r})"
@@ -342,10 +344,12 @@ class Folder:
             if is_litter(entry.name) or (_own and _is_own(entry)):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                found.append(Folder(entry.path, path))
+                found.append(Folder(entry.path, path, self._root))
+            elif _is_special(entry):
+                # Links, pipes and sockets are listed so that they can be named.
+                found.append(NotFollowed(entry.path, path, self._root))
             else:
-                # Links, pipes and sockets are named when somebody opens them, not skipped here.
-                found.append(_NoFile(entry.path, path) if _is_special(entry) else File(entry.path, path))
+                found.append(File(entry.path, path))
         return found
 
     def companion(self, *names: str) -> Source | None:
@@ -358,11 +362,28 @@ class Folder:
         return File(os.path.join(self.location, "_"), f"{self.path}/_".lstrip("/"))
 
 
-class _NoFile(File):
-    """A link, pipe, socket or device: listed so that it can be named, never opened."""
+class NotFollowed(File):
+    """A link, pipe, socket or device in a folder: listed so that it can be named, never opened."""
+
+    def __init__(self, location: str, path: str, root: str) -> None:
+        super().__init__(location, path)
+        self._target = os.path.realpath(location) if os.path.islink(location) else None
+        self.leads_out = self._target is not None and not _is_within(self._target, root)
+        """Whether it is a link to something outside of the folder that was named."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not read."""
+        if self._target is None:
+            return "it is a pipe, socket or device, which is not read"
+        if self.leads_out:
+            return f"it is a link out of the folder, which is not followed; name {self._target} to read that"
+        if not os.path.exists(self._target):
+            return "it is a link to nothing"
+        return "it is a link to something in the same folder, which is read where it is"
 
     def open(self) -> IO[bytes]:
-        raise UnreadableSource(self.label, "it is a link or special file, which is not followed")
+        raise UnreadableSource(self.label, self.reason)
 
 
 class Stdin:
@@ -572,6 +593,10 @@ def _first_bytes(file: Source) -> bytes:
 
 def _files_first(entry: os.DirEntry[str]) -> tuple[bool, str]:
     return entry.is_dir(follow_symlinks=False), entry.name
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _is_special(entry: os.DirEntry[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_journal import pipeline, readers
 from agent_journal.errors import AmbiguousFormat, UnreadableSource
 from agent_journal.notes import Kind
-from agent_journal.source import open_source
+from agent_journal.source import NotFollowed, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,6 +70,9 @@ def _parts(
         source = pending.pop()
         if not source.is_folder and readers.is_companion(source.path):
             continue  # it is read with what it belongs to
+        if isinstance(source, NotFollowed):  # what is given out is opened as if it had been named
+            pipeline.note_not_followed(source, note)
+            continue
         try:
             is_claimed = (from_format is None and not source.is_folder) or pipeline.is_claimed(
                 source, note, from_format
