@@ -400,7 +400,7 @@ def test_stopping_leaves_nothing_half_written(tmp_path: Path, number: int, code:
         cwd=tmp_path,
         stderr=subprocess.PIPE,
     ) as running:
-        while running.poll() is None and not list(tmp_path.glob("out.json.part*")):
+        while running.poll() is None and not list(tmp_path.glob(".aj-*.part")):
             time.sleep(0.01)
         running.send_signal(number)
         _, errors = running.communicate()

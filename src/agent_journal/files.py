@@ -7,7 +7,10 @@ import os
 import re
 import stat
 import sys
+import time
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from errno import ENOTDIR
+from itertools import count
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import CannotWrite
@@ -23,6 +26,11 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 # Names that Windows keeps for devices, whatever their suffix.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _LONGEST = 120
+# What is being written, by the number of the process. What nobody has locked so long after is a leftover.
+_PART = re.compile(r"\.aj-\d+-\d+\.part")
+_LEFTOVER_AFTER_S = 10.0
+_numbers = count()
+_tidied: set[str] = set()
 
 
 class Nothing(Exception):
@@ -32,13 +40,15 @@ class Nothing(Exception):
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[bytes]]:
     """A file that takes its name only when it is complete; readable by its owner alone."""
-    part = f"{path}.part{os.getpid()}"
+    part = _part_for(path)
     try:
         # Inside, so that no signal can come between the file and its removal.
         with (
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out,
             passed_over(out.fileno()),
         ):
+            keep_private(out.fileno())
+            _locked(out.fileno())  # until it is closed: nobody takes it for a leftover
             yield out
         os.replace(part, path)
     except Nothing:
@@ -49,6 +59,74 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         _remove(part)
         raise
+
+
+def _part_for(path: str) -> str:
+    """The name of a file or folder while it is written; what killed processes left beside it is removed."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in _tidied:
+        _tidied.add(folder)
+        _remove_leftovers(folder)
+    while True:
+        part = os.path.join(folder, f".aj-{os.getpid()}-{next(_numbers)}.part")
+        if not os.path.lexists(part):
+            return part
+
+
+def _remove_leftovers(folder: str) -> None:
+    """Remove what processes that were killed have left: by its name it is ours, and nobody has locked it."""
+    try:
+        with os.scandir(folder) as listing:
+            names = [entry.path for entry in listing if _PART.fullmatch(entry.name)]
+    except OSError:
+        return
+    for path in names:
+        with suppress(OSError):
+            _remove_leftover(path)
+
+
+def _remove_leftover(path: str) -> None:
+    status = os.lstat(path)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        return
+    if time.time() - status.st_mtime < _LEFTOVER_AFTER_S:
+        return
+    if os.name == "nt":  # a file that is open cannot be removed there; of a folder nobody can tell
+        if not is_folder:
+            os.unlink(path)
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not _locked(handle):
+            return
+        if is_folder:
+            _remove_folder(path)
+        elif stat.S_ISREG(status.st_mode):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Take the lock that says that somebody is writing; False if another process has it."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError:  # another one has it, or there are no locks here
+        return False
+    return True
+
+
+def keep_private(place: int | str) -> None:
+    """Let a new file or folder be for its owner alone, and for its owner indeed, whatever the umask."""
+    mode = os.stat(place).st_mode
+    wanted = 0o700 if stat.S_ISDIR(mode) else 0o600
+    if stat.S_IMODE(mode) != wanted and os.name != "nt":
+        os.chmod(place, wanted)
 
 
 @contextmanager
@@ -87,9 +165,23 @@ def write_bytes(path: str, data: bytes) -> None:
 def make_folder(path: str) -> None:
     """Make a folder for its owner alone, if it is not there."""
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        private_folder(path)
     except OSError as error:
         raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
+
+
+def private_folder(path: str) -> None:
+    """Make a folder, and those above it that are missing, for the owner alone, whatever the umask."""
+    missing = []
+    while not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(os.path.abspath(path))
+    for folder in reversed(missing):
+        with suppress(FileExistsError):  # somebody else made it just now, unless it is a file
+            os.mkdir(folder, 0o700)
+            keep_private(folder)
+    if missing and not os.path.isdir(missing[0]):
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), missing[0])
 
 
 def sync_folder(path: str) -> None:
@@ -171,10 +263,11 @@ def _whole_folder(path: str) -> Iterator[str]:
         os.rmdir(target)  # an empty one is as good as none
     if os.path.lexists(target):
         raise CannotWrite(path, "there is something already; name another folder, or move that away")
-    part = f"{target}.part{os.getpid()}"
+    part = _part_for(target)
     try:
+        make_folder(os.path.dirname(part))
         make_folder(part)
-        with passed_over(part):
+        with passed_over(part), _folder_locked(part):
             yield part
         os.rename(part, target)
     except Nothing:
@@ -185,6 +278,20 @@ def _whole_folder(path: str) -> Iterator[str]:
     except BaseException:
         _remove_folder(part)
         raise
+
+
+@contextmanager
+def _folder_locked(path: str) -> Iterator[None]:
+    """Let nobody take a folder for a leftover."""
+    if os.name == "nt":
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        _locked(handle)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _steps(path: str) -> list[str]:

@@ -33,6 +33,7 @@ class Indexer:
         self._index: Index | None = None
         self._problem: CannotWrite | IndexDamaged | None = None
         self._folder = config.storage.index_path
+        index_folder.insist_on_ours(self._folder)
         self._given = 0
         """Up to which key the index got everything."""
         if index_folder.reach(self._folder) > kept.store.last_key():

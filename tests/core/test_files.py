@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import zipfile
 from contextlib import nullcontext
 from itertools import islice
@@ -134,3 +136,73 @@ def test_what_is_written_into_a_folder_that_is_read_is_none_of_it(tmp_path: Path
 
     assert (2, []) == (count, notes.kept)
     assert 4 == len([*read_all([str(tmp_path)], Notes())]), "when it is written, it is there"
+
+
+KILLED = """
+import os, signal, sys
+from agent_journal import files
+with files.whole_file(sys.argv[1] + "/out.json") as out:
+    out.write(b"half")
+    out.flush()
+    with files.bundle(sys.argv[1] + "/pages", is_folder=True) as bundle, bundle.file("a") as page:
+        page.write(b"half")
+        page.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def age(folder: Path) -> list[Path]:
+    """Let what is there have been written long ago."""
+    found = sorted(folder.iterdir())
+    for path in found:
+        os.utime(path, (1, 1))
+    return found
+
+
+def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert len(age(tmp_path)) == 2
+    others = [".aj-1-x.part", "out.json.part1", ".aj-1.part", "aj-1-1.part"]
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "file").write_text("mine")
+    (tmp_path / ".aj-7-7.part").symlink_to(tmp_path / "target")
+    age(tmp_path)
+    files._tidied.clear()
+    files.write_bytes(str(tmp_path / "other.json"), b"{}")
+
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*others, "other.json", "target", ".aj-7-7.part"}
+    assert (tmp_path / "target" / "file").exists()
+
+
+def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
+    code = KILLED.replace(
+        "os.kill(os.getpid(), signal.SIGKILL)", "print('now', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"now\n"
+        age(tmp_path)
+        files._tidied.clear()
+        files.write_bytes(str(tmp_path / "other.json"), b"{}")
+        process.communicate(b"")
+    assert {path.name for path in tmp_path.iterdir()} == {"other.json", "out.json", "pages"}
+
+
+@pytest.mark.parametrize("umask", [0, 0o077, 0o777])
+def test_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        put(tmp_path / "far" / "b", one="1")
+        files.write_bytes(str(tmp_path / "file"), b"x")
+        files.make_folder(str(tmp_path / "a" / "b"))
+    finally:
+        os.umask(before)
+    modes = {
+        str(path.relative_to(tmp_path)): stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")
+    }
+    assert {mode for name, mode in modes.items() if (tmp_path / name).is_dir()} == {0o700}
+    assert {mode for name, mode in modes.items() if (tmp_path / name).is_file()} == {0o600}

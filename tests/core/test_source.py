@@ -89,7 +89,7 @@ def test_links_pipes_and_loops_are_named_not_followed(tree: Path) -> None:
     assert paths(Folder(str(tree))) == ["a.txt", "link.txt", "loop", "pipe", "b/c.txt", "b/d/e.txt"]
     for name in ("link.txt", "loop", "pipe"):
         (odd,) = [file for file in files_below(Folder(str(tree))) if file.name == name]
-        with pytest.raises(UnreadableSource, match="it is a (link|pipe)"):
+        with pytest.raises(UnreadableSource, match=r"it is a (link|pipe)"):
             odd.open()
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from agent_journal import archive as archives
 from agent_journal.archive import DATABASE, VAULT
 from agent_journal.archive.checking import problems
-from agent_journal.archive.lock import private_folder
 from agent_journal.errors import CannotWrite, DamagedArchive
+from agent_journal.files import private_folder
 from agent_journal.source import as_text
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def backup(archive: Archive, target: Path) -> int:
         raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
     partial = target / _PARTIAL if is_there else target.with_name(target.name + _PARTIAL)
     _clear(partial)
-    private_folder(partial)
+    private_folder(str(partial))
     try:
         archive.store.backup(partial / DATABASE)
         (partial / DATABASE).chmod(0o600)
-        (partial / VAULT).mkdir(mode=0o700)
+        private_folder(str(partial / VAULT))
         for pack in archive.vault.packs():
             _copy(archive.vault.pack_path(pack), partial / VAULT)
         with archives.open_to_read(partial) as copy:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import ArchiveInUse, UnusableArchive
+from agent_journal.files import keep_private, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +27,10 @@ class Lock:
     def acquire(self, wait: float = 0.0, waiting: Callable[[str], None] | None = None) -> None:
         """Take the lock, or raise `ArchiveInUse` after so many seconds; `waiting` is told once who has it."""
         try:
-            private_folder(self._path.parent)
+            private_folder(str(self._path.parent))
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            if not os.fstat(handle).st_size:  # it is new
+                keep_private(handle)
         except OSError as error:
             advice = "; 'aj doctor' says what to do" if isinstance(error, PermissionError) else ""
             raise UnusableArchive(str(self._path.parent), _reason(error) + advice) from error
@@ -80,13 +83,6 @@ class Lock:
         os.lseek(handle, 0, os.SEEK_SET)
         number = os.read(handle, 20).strip().decode("ascii", "replace")
         return f" (process {number})" if number.isdigit() else ""
-
-
-def private_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, for the person alone, whatever the umask."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _reason(error: OSError) -> str:

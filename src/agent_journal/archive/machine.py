@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnusableArchive
+from agent_journal.files import keep_private
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Store
@@ -107,6 +108,7 @@ def leave_mark(home: Path, mark: str) -> None:
     with suppress(OSError):
         handle = os.open(home / MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
+            keep_private(handle)
             os.write(handle, mark.encode())
         finally:
             os.close(handle)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agent_journal.archive.packing import Packing
 from agent_journal.errors import CannotWrite, DamagedArchive
-from agent_journal.files import sync_folder
+from agent_journal.files import keep_private, private_folder, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -241,8 +241,10 @@ class Vault:
     def _open_pack(self, pack: int) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN
         try:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
+            private_folder(str(self._folder))
             self._out = os.open(self.pack_path(pack), flags, 0o600)
+            if not os.fstat(self._out).st_size:
+                keep_private(self._out)
         except OSError as error:
             raise CannotWrite(self.pack_path(pack), _reason(error)) from error
         self._sizes.clear()

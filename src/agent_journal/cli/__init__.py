@@ -58,6 +58,7 @@ Options:
 
 def main() -> None:
     """Run the verb that the command line names."""
+    os.umask(0o077)  # all that is written is for the person alone, and for the person indeed
     terminal.prepare()
     arguments = _behind_home(sys.argv[1:])
     if arguments[:1] == ["help"] and len(arguments) > 1:

@@ -5,23 +5,27 @@ Nothing here needs the index itself, which takes long to import.
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from agent_journal.errors import CannotWrite, IndexDamaged
-from agent_journal.files import write_bytes
+from agent_journal.errors import BadConfig, CannotWrite, IndexDamaged
+from agent_journal.files import make_folder, write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LAYOUT = 10  # of the fields and of how words are cut; one of another number is made again
 ABOUT = "about.json"
+MARKER = ".agent-journal-index"
+"""Says that a folder is ours from before its first file until after its last."""
+_ROWS = "journal.db"
 # The names of its files; those of parts have their part's id before them.
 _OWN = re.compile(
-    r"[0-9a-f]{32}\.(?:\d+\.)?\w+|about\.json(?:\.part\d+)?|meta\.json|\.managed\.json|\.tantivy-\w+\.lock|\.tmp\w+"
+    r"\.agent-journal-index|\.aj-\d+-\d+\.part|[0-9a-f]{32}\.(?:\d+\.)?\w+|about\.json(?:\.part\d+)?|meta\.json|\.managed\.json|\.tantivy-\w+\.lock|\.tmp\w+"
 )
 
 
@@ -76,6 +80,41 @@ def is_there(folder: Path) -> bool:
     return (folder / ABOUT).is_file()
 
 
+def is_ours(folder: Path) -> bool:
+    """Whether an index may be made, replaced or removed in a folder: it is new, empty, or one of ours."""
+    if not os.path.lexists(folder):
+        return True
+    try:
+        is_empty = not any(folder.iterdir())
+    except OSError:  # a file, or nobody may look into it
+        return False
+    # An index that has no marker is from before there was one; in a journal there is nothing else.
+    return (
+        is_empty or any(path.exists() for path in (folder / MARKER, folder.parent / _ROWS)) or _says(folder)
+    )
+
+
+def _says(folder: Path) -> bool:
+    try:
+        return "layout" in msgspec.json.decode((folder / ABOUT).read_bytes(), type=dict)
+    except (OSError, ValueError):
+        return False
+
+
+def insist_on_ours(folder: Path) -> None:
+    """Raise BadConfig if somebody else's files lie where the index, or what belongs to it, is to be."""
+    for place in (folder, beside(folder), folder.with_name(f"{folder.name}.vectors")):
+        if not is_ours(place):
+            what = "holds files that are not of a search index" if place.is_dir() else "is a file"
+            reason = f"{place} {what}, and nothing of it is overwritten; name a new or empty folder"
+            raise BadConfig("storage.index_path", reason)
+
+
+def mark(folder: Path) -> None:
+    """Let a folder say that it is ours."""
+    write_bytes(str(folder / MARKER), b"The search index of a journal; aj replaces what is in this folder.\n")
+
+
 def beside(folder: Path) -> Path:
     """Where a new index is made while the old one serves."""
     return folder.with_name(f"{folder.name}.new")
@@ -85,9 +124,10 @@ def put_in_place(new: Path, folder: Path) -> None:
     """Let a new index take the place of the old one. Between the two there is none, never half of one."""
     discard(folder)
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for path in sorted(new.iterdir(), key=lambda path: path.name == ABOUT):
-            path.rename(folder / path.name)
+        make_folder(str(folder))
+        mark(folder)
+        for path in sorted(new.iterdir(), key=lambda path: (path.name == MARKER, path.name == ABOUT)):
+            path.replace(folder / path.name)
         new.rmdir()
     except OSError as error:
         raise CannotWrite(str(folder), (error.strerror or str(error)).lower()) from error
@@ -95,7 +135,8 @@ def put_in_place(new: Path, folder: Path) -> None:
 
 def discard(folder: Path) -> None:
     """Remove an index, whatever is left of it, and nothing else that lies there."""
-    remove(folder, _OWN)
+    if is_ours(folder):
+        remove(folder, _OWN)
 
 
 def remove(folder: Path, own: re.Pattern[str]) -> None:
@@ -104,7 +145,7 @@ def remove(folder: Path, own: re.Pattern[str]) -> None:
     What says what it is goes first: half of it is none.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
-        for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
+        for path in sorted(folder.iterdir(), key=lambda path: (path.name == MARKER, path.name != ABOUT)):
             if own.fullmatch(path.name) and not path.is_dir():
                 path.unlink(missing_ok=True)
     with suppress(OSError):

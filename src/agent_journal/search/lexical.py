@@ -18,7 +18,7 @@ from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
 from agent_journal.search import faults, reach
 from agent_journal.search.entry import fields_of, schema
-from agent_journal.search.folder import LAYOUT, About, about, discard, say
+from agent_journal.search.folder import LAYOUT, About, about, discard, mark, say
 from agent_journal.search.ranking import NO_WORDS, Ranked, Ranking
 from agent_journal.search.vocabulary import Vocabulary
 
@@ -513,6 +513,7 @@ def _make(folder: Path, said: About) -> None:
     discard(part)
     make_folder(str(folder.parent))
     make_folder(str(part))
+    mark(part)
     with faults.changing(folder):
         index = tantivy.Index(schema(), str(part))
         writer = index.writer(_LEAST_BUDGET, 1)

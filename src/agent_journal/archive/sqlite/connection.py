@@ -12,7 +12,7 @@ import msgspec
 from agent_journal.archive.machine import leave_mark
 from agent_journal.archive.sqlite.schema import VERSION, bring_up
 from agent_journal.errors import CannotWrite, DamagedArchive, OlderArchive, UnusableArchive
-from agent_journal.files import sync_folder
+from agent_journal.files import keep_private, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,6 +49,7 @@ def engine() -> tuple[str, bool]:
 def created(path: Path) -> None:
     """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    keep_private(str(path))
 
 
 def made(path: Path) -> None:
