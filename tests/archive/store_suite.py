@@ -1047,6 +1047,19 @@ class StoreSuite:
         other.close()
         store.close()
 
+    def test_duplicates_that_are_sound_stay(self, store: Store) -> None:
+        for id_ in "ab":
+            messages = (said(f"{id_}{n}", f"text {n}", minute(n), made_id=True) for n in range(2))
+            put(store, talk(id_, *messages, made_id=True), f"/{id_}")
+        before = {each.id: each.twin_of for each in store.conversations(ALL)}
+        assert not store.has_unresolved_duplicates()
+        with store.transaction():
+            store.resolve_duplicates()
+
+        assert {"a": None, "b": "some-tool:a"} == before
+        assert before == {each.id: each.twin_of for each in store.conversations(ALL)}
+        assert [] == list(store.problems())
+
     def test_a_copy_is_a_store_of_its_own(self, store: Store, tmp_path: Path) -> None:
         put(store, talk("a", said("1", "one")))
         store.backup(tmp_path / "copy")

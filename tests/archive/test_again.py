@@ -219,7 +219,8 @@ def test_what_could_not_be_read_whole_loses_nothing(store: SqliteStore) -> None:
 def test_places_are_closed_up_and_twins_judged_anew(store: SqliteStore) -> None:
     four = [said(str(n), f"words {n}", minute(n)) for n in range(4)]
     put(store, talk("c", *four), "/a")
-    put(store, talk("twin", *(replace(each, id=f"t{each.id}") for each in four[:2])), "/b")
+    others = (replace(each, id=f"t{each.id}", made_id=True) for each in four[:2])
+    put(store, talk("twin", *others, made_id=True), "/b")
     assert "some-tool:c" == the(store, "twin").twin_of
     reread(store, talk("c", *four[2:]), path="/a")
 

@@ -378,15 +378,24 @@ def test_messages_with_made_ids_are_no_copies(store: SqliteStore) -> None:
     assert ["ok", "ok"] == indexed(store)
 
 
-# Twins: document 000's test for duplicates
+# Duplicates: document 000's test, where nothing that identifies two conversations differs
 
 
 def twin(id_: str, *words: str, seconds: int = 0, prefix: str = "") -> Conversation:
+    """A conversation whose answers have the vendor's response ids; with a prefix, all other ids are made."""
+    is_made = bool(prefix)
     messages = [
-        said(f"{prefix}{number}", text, minute(number, seconds), role=("user", "assistant")[number % 2])
+        said(
+            f"{prefix}{number}",
+            text,
+            minute(number, seconds),
+            role=("user", "assistant")[number % 2],
+            made_id=is_made,
+            response_id=f"msg_0123456789abcdef{number}" if number % 2 else None,
+        )
         for number, text in enumerate(words)
     ]
-    return talk(id_, *messages)
+    return talk(id_, *messages, made_id=is_made)
 
 
 def test_copies_under_other_ids_from_another_file_fold(store: SqliteStore) -> None:
@@ -418,8 +427,8 @@ def test_two_conversations_of_one_file_never_fold(store: SqliteStore) -> None:
 
 def test_twins_in_two_files_of_one_folder_fold(store: SqliteStore) -> None:
     for name, file in (("a", "old.json"), ("b", "new.json"), ("c", "new.json")):
-        messages = (said(f"{name}{n}", f"words {n}", minute(n)) for n in range(3))
-        put(store, talk(name, *messages, origin=in_file(file)), "/folder")
+        messages = (said(f"{name}{n}", f"words {n}", minute(n), made_id=True) for n in range(3))
+        put(store, talk(name, *messages, origin=in_file(file), made_id=True), "/folder")
 
     twins = {each.id: each.twin_of for each in store.conversations(ALL)}
     assert {"a": None, "b": "some-tool:a", "c": None} == twins, "two of one file never become one"
@@ -430,8 +439,9 @@ def in_file(name: str) -> Origin:
 
 
 def test_two_messages_of_one_file_never_fold(store: SqliteStore) -> None:
-    put(store, talk("a", *(said(str(number), "ok", minute(1)) for number in range(3))), "/a")
-    put(store, talk("b", *(said(f"x{number}", "ok", minute(1)) for number in range(3))), "/b")
+    for id_ in "ab":
+        messages = (said(f"{id_}{number}", "ok", minute(1), made_id=True) for number in range(3))
+        put(store, talk(id_, *messages, made_id=True), f"/{id_}")
 
     assert 3 == len(texts(store.conversation(the(store, "b").key)))
     assert ["ok"] * 3 == indexed(store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal.archive import machine
@@ -82,7 +83,7 @@ def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> A
     if not exists(home):
         raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
     try:
-        return open_as_it_is(home)
+        opened = open_as_it_is(home)
     except OlderArchive as older:
         if bringing_up is not None:
             bringing_up()
@@ -90,6 +91,13 @@ def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> A
             open_to_write(home, wait=0).close()
         except AgentJournalError as error:
             raise older from error
+        return open_as_it_is(home)
+    if not opened.store.has_unresolved_duplicates():
+        return opened
+    # A migration was interrupted before its last step. Without that step the journal can be read as well.
+    opened.close()
+    with suppress(AgentJournalError):
+        open_to_write(home, wait=0).close()
     return open_as_it_is(home)
 
 
@@ -126,6 +134,9 @@ def open_to_write(
             machine.adopt(archive.store)
         else:
             machine.sign(home, archive.store)
+        if archive.store.has_unresolved_duplicates():
+            with archive.store.transaction():
+                archive.store.resolve_duplicates()
     except BaseException:
         archive.close()
         raise

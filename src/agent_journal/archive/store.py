@@ -361,6 +361,12 @@ class Store(Catalog, Protocol):
         nothing tells more of it; if its id is made, its prompts are looked for in others of that time.
         """
 
+    def has_unresolved_duplicates(self) -> bool:
+        """Whether duplicates are as a version left them that knew less of what tells conversations apart."""
+
+    def resolve_duplicates(self) -> None:
+        """Take apart what is no duplicate, so that all is as if it were imported now."""
+
     def begin_again(self, source: int) -> None:
         """What is put from now on is all that a source gives, until `end_again`."""
 

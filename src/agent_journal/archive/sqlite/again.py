@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.store import Change
@@ -54,7 +53,7 @@ class Again(Conversations):
         self._recount([*promoted, *originals])
         removed = every + self._forsaken_memories(source, anew)
         for number, keys in gone.items():
-            removed += self._settled(number, source, anew, is_changed=bool(keys))
+            removed += self._settled(number, source, anew, promoted, is_changed=bool(keys))
         self._count_again(anew.conversations, uncounted)
         self._db.execute(_NAMELESS, (source, source))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
@@ -87,8 +86,13 @@ class Again(Conversations):
         self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in gone])
         return gone
 
-    def _settled(self, conversation: int, source: int, anew: Anew, *, is_changed: bool) -> list[int]:
-        """Let a conversation be whole without what was taken away; keys of the index that went with it."""
+    def _settled(
+        self, conversation: int, source: int, anew: Anew, promoted: list[int], *, is_changed: bool
+    ) -> list[int]:
+        """Let a conversation be whole without what was taken away; keys of the index that went with it.
+
+        Keys that the index lacks are added to those of promoted entries.
+        """
         if conversation not in anew.conversations and not self._gives(source, conversation):
             self._db.execute(
                 "DELETE FROM contents WHERE conversation = ? AND source = ?", (conversation, source)
@@ -106,7 +110,7 @@ class Again(Conversations):
                 "UPDATE conversations SET messages = ?, events = ? WHERE key = ?",
                 (*self._sizes(conversation).values(), conversation),
             )
-            self._judge_twins(conversation)
+            promoted += self._judge_twins(conversation)
         return []
 
     def _gives(self, source: int, conversation: int) -> bool:
@@ -152,12 +156,6 @@ class Again(Conversations):
         keys = as_json(gone)
         sql = f"SELECT DISTINCT copy_of FROM timeline WHERE key {AMONG} AND copy_of NOT {AMONG}"
         return [row[0] for row in self._rows(sql, keys, keys)]
-
-    def _recount(self, keys: list[int]) -> None:
-        """Count what entries used: that may have been counted with copies or originals of them that went."""
-        for key in keys:
-            number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
-            self._use(self._detail(number), number, [(key, row_of(self._entry(key)))])
 
     def _uncount(self, gone: dict[int, list[int]]) -> set[int]:
         """Take away what entries used; what is counted once may be counted with another."""

@@ -261,8 +261,8 @@ class Care(Spending, Again, Ledger):
 
     def _problems_of_detail(self, key: int, name: str) -> Iterator[tuple[str, str]]:
         sql = (
-            "SELECT source, id, title, project, git_branch, shape, head_id, parent_id, only_prompts, hash, "
-            "detail FROM conversations WHERE key = ?"
+            "SELECT source, id, title, project, git_branch, shape, head_id, parent_id, only_prompts, "
+            "made_id, hash, detail FROM conversations WHERE key = ?"
         )
         *columns, digest, detail = next(self._rows(sql, key))
         with self._telling_damage():
@@ -274,7 +274,7 @@ class Care(Spending, Again, Ledger):
         parent = known.link.conversation_id if known.link else None
         if columns != [
             known.source, known.id, known.title, known.cwd, known.git_branch, known.shape, known.head_id,
-            parent, known.only_prompts,
+            parent, known.only_prompts, known.made_id,
         ]:  # fmt: skip
             yield name, "its columns are not what was stored"
 

@@ -11,14 +11,16 @@ from agent_journal.archive import encoded, twins
 from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
 from agent_journal.archive.rows import content_hash, detail_of, messages_in, says_all
+from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import SAID
-from agent_journal.archive.sqlite.counting import Counting, name_of
+from agent_journal.archive.sqlite.counting import name_of
+from agent_journal.archive.sqlite.duplicates import Duplicates
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
 from agent_journal.archive.sqlite.prompts import Prompts
 from agent_journal.archive.store import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.merge import Plan
@@ -56,7 +58,7 @@ class _Known(NamedTuple):
         return bool(self.messages and not self.only_prompts)
 
 
-class Conversations(Prompts, Counting, Indexable):
+class Conversations(Prompts, Duplicates, Indexable):
     """The part of the store that brings in what was said."""
 
     def put(
@@ -150,7 +152,7 @@ class Conversations(Prompts, Counting, Indexable):
             **self._columns(conversation, rows),
         }
         copies = self._copies(key, conversation.source, rows) or self._twin_of(
-            key, columns, rows, source, unit_of(conversation)
+            key, columns, rows, (source, unit_of(conversation)), blocks
         )
         places = ", ".join("?" * len(columns))
         self._db.execute(
@@ -207,13 +209,13 @@ class Conversations(Prompts, Counting, Indexable):
         if is_titled_anew and title_key:
             entries.append(titled(title_key, key, whole))
         if added and known.opening is None and not whole.only_prompts:
-            late = self._twin_met_late(key, source, unit_of(conversation))
+            late = self._twin_met_late(key, (source, unit_of(conversation)))
             if late:
                 self._fold(conversation, key, late)
                 removed += late
                 entries = [entry for entry in entries if entry.key not in late]
-        if added:
-            self._judge_twins(key)
+        if added or is_filed_anew:
+            entries += self._indexed_by_key(self._judge_twins(key))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
         changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
         new = max(0, messages_in(added) - changed)
@@ -249,6 +251,13 @@ class Conversations(Prompts, Counting, Indexable):
         new = [(number, row) for number, row in keys if row.hash not in copies]
         called = self._called(key) if any(row.calls for _, row in new) else {}
         return indexed(key, conversation, new, called)
+
+    def _indexed_by_key(self, keys: Collection[int]) -> list[Indexed]:
+        """What the index is given of entries, in the order of their keys."""
+        sql = f"SELECT DISTINCT conversation FROM timeline WHERE key {AMONG}"
+        numbers = [row[0] for row in self._rows(sql, as_json(keys))] if keys else []
+        found = [entry for number in numbers for entry in self.indexed_of(number, set(keys))]
+        return sorted(found, key=lambda entry: entry.key)
 
     def _whole(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
         before = self._detail_of(known.detail)
@@ -316,6 +325,7 @@ class Conversations(Prompts, Counting, Indexable):
             "relation": link.relation if link else None,
             "archived": conversation.archived,
             "only_prompts": conversation.only_prompts,
+            "made_id": conversation.made_id,
             "reader": origin.reader if origin else None,
             "version": origin.version if origin else None,
             "revision": origin.revision if origin else None,

@@ -319,6 +319,15 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX answered_in ON answered (conversation);
     """,
+    # What says the same at about the same time was taken for a duplicate, whatever else told it apart. Those
+    # that are there are judged again when the journal is opened.
+    """
+    ALTER TABLE conversations ADD COLUMN made_id INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX conversations_by_opening;
+    CREATE INDEX conversations_by_opening ON conversations (opening, made_id, source)
+      WHERE opening IS NOT NULL;
+    INSERT INTO journal SELECT 'unresolved_duplicates', 1 WHERE EXISTS (SELECT 1 FROM conversations);
+    """,
 )
 VERSION = len(MIGRATIONS)
 
