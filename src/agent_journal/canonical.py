@@ -6,7 +6,9 @@ It is what the draft's reference tool makes before it signs: a record written he
 from __future__ import annotations
 
 import json
+import math
 import sys
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -17,6 +19,9 @@ _PLAIN = frozenset({int, bool, type(None)})
 _SMALL, _LARGE = 1e-4, 1e16
 # msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
 _HEADROOM = 2
+_SHOWN_DIGITS = 40
+# Some programs write every double with as many digits as any double may need.
+_FLOAT_DIGITS = 17
 
 
 class NotCanonical(ValueError):
@@ -63,10 +68,19 @@ def _deep(value: Any) -> bytes:
         sys.setrecursionlimit(limit)
 
 
-def parse(text: bytes) -> Any:
-    """The value of a JSON text whose meaning is beyond doubt: UTF-8, and no key of an object twice."""
+def parse(text: bytes, *, exact: bool = False) -> Any:
+    """The value of a JSON text whose meaning is beyond doubt: UTF-8, no repeated key, no number out of range.
+
+    With `exact`, also refuse numbers that canonical form would change: it may stand in for the text.
+    """
     try:
-        return json.loads(text.decode(), object_pairs_hook=_without_twins, parse_constant=_no_number)
+        return json.loads(
+            text.decode(),
+            object_pairs_hook=_without_twins,
+            parse_constant=_no_number,
+            parse_float=_exact_float if exact else _finite_float,
+            parse_int=_exact_int if exact else None,
+        )
     except RecursionError as error:
         raise NotCanonical("it is nested too deeply") from error
     except NotCanonical:
@@ -88,6 +102,38 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise NotCanonical("an object in it has a key twice")
     return found
+
+
+def _finite_float(text: str) -> float:
+    """The number; one beyond the range of a double would become infinity, which JSON writes as null."""
+    number = float(text)
+    if math.isinf(number):
+        raise NotCanonical(f"the number {_shortened(text)} is too large for a 64-bit float")
+    return number
+
+
+def _exact_float(text: str) -> float:
+    """The number; digits that a double does not hold could be changed without changing canonical form."""
+    number = _finite_float(text)
+    try:
+        stated = Decimal(text)
+    except InvalidOperation as error:  # an exponent beyond those of decimals
+        raise NotCanonical(f"the number {_shortened(text)} is too small for a 64-bit float") from error
+    if number == 0 and stated != 0:
+        raise NotCanonical(f"the number {_shortened(text)} is too small for a 64-bit float")
+    if len(stated.as_tuple().digits) > _FLOAT_DIGITS and stated != Decimal(repr(number)):
+        raise NotCanonical(f"the number {_shortened(text)} has more digits than a 64-bit float holds")
+    return number
+
+
+def _exact_int(text: str) -> int:
+    if text == "-0":
+        raise NotCanonical("the number -0 has no canonical form")
+    return int(text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_DIGITS else f"{text[:_SHOWN_DIGITS]}…"
 
 
 def _no_number(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -160,6 +161,44 @@ def write_bytes(path: str, data: bytes) -> None:
     """Write a small file."""
     with whole_file(path) as out:
         out.write(data)
+
+
+def write_regular(path: str, data: bytes) -> None:
+    """Write a small file, but not in the place of a pipe, device or socket."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        mode = stat.S_IFREG  # it is to be made
+    if not stat.S_ISREG(mode):
+        raise CannotWrite(path, _kind_of_file(mode))
+    write_bytes(path, data)
+
+
+class NotRegular(ValueError):
+    """A pipe, device, socket or folder where a file must be."""
+
+
+def open_regular(path: str) -> IO[bytes]:
+    """Open a file to read it; anything else is refused, for to read it could take forever."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            raise NotRegular(_kind_of_file(stat.S_IFSOCK)) from error
+        raise
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise NotRegular(_kind_of_file(mode))
+    return os.fdopen(handle, "rb")
+
+
+def _kind_of_file(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "it is a folder, not a file"
+    kinds = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+    return f"it is a {kinds.get(stat.S_IFMT(mode), 'special file')}, not a regular file"
 
 
 def make_folder(path: str) -> None:

@@ -63,7 +63,7 @@ def sign(records: tuple[Path, ...], key: Path, output: str | None, issuer: str |
             )
         except Refused as error:
             raise AgentJournalError(f"cannot sign {place}: {error}") from error
-        files.write_bytes(str(target), signature)
+        files.write_regular(str(target), signature)
         show(str(target))
 
 
@@ -196,9 +196,13 @@ def _payload(place: Path) -> bytes:
 
 
 def _bytes_of(place: Path, most: int) -> bytes:
+    from agent_journal import files  # noqa: PLC0415
+
     try:
-        with place.open("rb") as file:
+        with files.open_regular(str(place)) as file:
             data = file.read(most + 1)
+    except files.NotRegular as error:
+        raise UnreadableSource(str(place), str(error)) from error
     except OSError as error:
         raise UnreadableSource(str(place), (error.strerror or str(error)).lower()) from error
     if len(data) > most:

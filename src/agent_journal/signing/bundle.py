@@ -136,6 +136,8 @@ def _check(signature: dict[str, Any], claims: dict[str, Any], key: Ed25519Public
 
     if signature["algorithm"] != _ALGORITHM:
         raise Refused(f"its algorithm is {signature['algorithm'][:20]!r}; only {_ALGORITHM} is accepted")
+    if weakness := keys.weakness(key):
+        raise Refused(f"the key it must be of proves nothing: {weakness}")
     if signature["public_key"] != multibase(key):
         raise Refused("it names another key than the one it must be of")
     if _is_before(signature["signed_at"], claims["export_date"]):

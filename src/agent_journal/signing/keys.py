@@ -7,6 +7,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from agent_journal import files
 from agent_journal.errors import AgentJournalError, CannotWrite
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 PRIVATE, PUBLIC = "signing-key.pem", "signing-key.pub.pem"
 _LARGEST = 1 << 16
+_FIELD = 2**255 - 19
+# The y coordinates of the eight points whose order divides the cofactor: 1 and -1 (order 1 and 2),
+# 0 (order 4), and two that are each other's negative (order 8).
+_OCTIC = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL_ORDER = frozenset({0, 1, _FIELD - 1, _OCTIC, _FIELD - _OCTIC})
 
 
 class BadKey(AgentJournalError):
@@ -101,7 +107,26 @@ def public_key(place: Path) -> Ed25519PublicKey:
         raise BadKey(place, "it is no public key in PEM") from error
     if not isinstance(key, PublicKey):
         raise BadKey(place, "it is of another kind; only Ed25519 keys sign records")
+    if reason := weakness(key):
+        raise BadKey(place, reason)
     return key
+
+
+def weakness(key: Ed25519PublicKey) -> str | None:
+    """Why a signature by this key would prove nothing; None for every key that was generated properly.
+
+    With a key of small order, one signature may hold for any bytes. A coordinate that is written larger than
+    the field is a second form of another key.
+    """
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
+
+    raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    y = int.from_bytes(raw, "little") & ((1 << 255) - 1)  # the highest bit is the sign of x
+    if y >= _FIELD:
+        return "it is not in the one form that a key has (non-canonical encoding)"
+    if y in _SMALL_ORDER:
+        return "it is of small order, so that anybody can make signatures that hold for it"
+    return None
 
 
 def fingerprint(key: Ed25519PublicKey) -> bytes:
@@ -113,10 +138,12 @@ def fingerprint(key: Ed25519PublicKey) -> bytes:
 
 def _pem(place: Path, *, secret: bool) -> bytes:
     try:
-        with place.open("rb") as file:
+        with files.open_regular(str(place)) as file:
             status = os.fstat(file.fileno())
             if secret and os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise BadKey(place, f"others can read it; close it with: chmod 600 {place}")
             return file.read(_LARGEST)
+    except files.NotRegular as error:
+        raise BadKey(place, str(error)) from error
     except OSError as error:
         raise BadKey(place, (error.strerror or str(error)).lower()) from error

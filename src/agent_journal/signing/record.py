@@ -7,6 +7,7 @@ as verified, and where it contradicts what is inside, the signature is refused.
 from __future__ import annotations
 
 import hashlib
+import time
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -22,13 +23,25 @@ TRACE_FORMAT = "ietf-vac-v3.0"
 _RECORD_FORMATS = "ietf-vac-"
 _SIGN1, _EDDSA = 18, -8
 _ALG, _CRIT, _CONTENT_TYPE, _KID, _CLAIMS = 1, 2, 3, 4, 15
-_ISSUER, _SUBJECT, _ISSUED_AT = 1, 2, 6
+_ISSUER, _SUBJECT, _EXPIRES_AT, _NOT_BEFORE, _ISSUED_AT = 1, 2, 4, 5, 6
+# Clocks differ; RFC 7519 allows for a few minutes.
+CLOCK_SKEW_S = 60
 # The number that the draft's reference tool has for what it calls trace-metadata, until one is assigned.
 _TRACE = 100
 _UNDERSTOOD = frozenset({_ALG, _CRIT, _CONTENT_TYPE, _KID, _CLAIMS})
 _JSON = ("application/json", "application/agent-conversation", "application/agent-conversation+json")
 _SIGNATURE_BYTES = 64
-_CLAIM_NAMES = {_ISSUER: "iss", _SUBJECT: "sub", _ISSUED_AT: "iat"}
+# From the year 1 to the year 9999.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+_CLAIM_NAMES = {
+    _ISSUER: "iss",
+    _SUBJECT: "sub",
+    3: "aud",
+    _EXPIRES_AT: "exp",
+    _NOT_BEFORE: "nbf",
+    _ISSUED_AT: "iat",
+    7: "cti",
+}
 # What trace-metadata may hold, and where the record says the same.
 _TRACE_FIELDS = {
     "session-id",
@@ -83,17 +96,32 @@ def sign(payload: bytes, key: Ed25519PrivateKey, *, issuer: str, signed_at: int)
 
 
 def verify(
-    signature: bytes, payload: bytes | None, key: Ed25519PublicKey, *, canonicalize: bool = False
+    signature: bytes,
+    payload: bytes | None,
+    key: Ed25519PublicKey,
+    *,
+    canonicalize: bool = False,
+    now: float | None = None,
 ) -> Verdict:
-    """Whether the signature is of these very bytes, by this very key; never an exception."""
+    """Whether the signature is of these very bytes, by this very key, and in force; never an exception.
+
+    `now` is the time in seconds at which it must be in force; the current time by default.
+    """
     found: dict[str, Any] = {"claims": {}, "unverified": {}}
     try:
         reason = _verified(signature, payload, key, found, canonicalize=canonicalize)
+        _refuse_outside_validity(found["times"], time.time() if now is None else now)
     except (Refused, cbor.Malformed, canonical.NotCanonical) as error:
         return Verdict(
             valid=False, reason=str(error), key=keys.fingerprint(key).hex(), unverified=found["unverified"]
         )
-    return Verdict(valid=True, reason=reason, key=keys.fingerprint(key).hex(), **found)
+    return Verdict(
+        valid=True,
+        reason=reason,
+        key=keys.fingerprint(key).hex(),
+        claims=found["claims"],
+        unverified=found["unverified"],
+    )
 
 
 def _verified(
@@ -103,9 +131,11 @@ def _verified(
     headers = _protected(protected)
     found["unverified"] = _shown(unprotected)
     _refuse_twins(headers, unprotected)
+    if weakness := keys.weakness(key):
+        raise Refused(f"the key it must be of proves nothing: {weakness}")
     payload = _payload(payload, attached)
     if canonicalize:
-        payload = canonical.encode(canonical.parse(payload))
+        payload = canonical.encode(canonical.parse(payload, exact=True))
     expected = keys.fingerprint(key)
     for kid in (headers.get(_KID), unprotected.get(_KID)):
         if isinstance(kid, bytes) and len(kid) == len(expected) and kid != expected:
@@ -116,7 +146,8 @@ def _verified(
     if claims[_SUBJECT] != whole["session"]["session-id"]:
         raise Refused("its claims name another session than the record")
     _refuse_contradictions(unprotected, whole, payload)
-    found["claims"] = {_CLAIM_NAMES.get(name, str(name)): _plain(value) for name, value in claims.items()}
+    found["claims"] = _named(claims)
+    found["times"] = claims
     return _wording(key, claims.get(_ISSUED_AT), canonicalize=canonicalize)
 
 
@@ -151,10 +182,31 @@ def _protected(data: bytes) -> dict[Any, Any]:
     for name in (_ISSUER, _SUBJECT):
         if not isinstance(claims.get(name), str):
             raise Refused(f"its claims have no {_CLAIM_NAMES[name]}")
-    issued = claims.get(_ISSUED_AT)
-    if issued is not None and (not isinstance(issued, int) or isinstance(issued, bool)):
-        raise Refused("the time its claims state is none")
+    for name in (_EXPIRES_AT, _NOT_BEFORE, _ISSUED_AT):
+        stated = claims.get(name, 0)
+        if not isinstance(stated, int) or isinstance(stated, bool):
+            raise Refused(f"its claim {_CLAIM_NAMES[name]} is not a time in whole seconds")
     return headers
+
+
+def _refuse_outside_validity(claims: dict[Any, Any], now: float) -> None:
+    expires, begins = claims.get(_EXPIRES_AT), claims.get(_NOT_BEFORE)
+    unchanged = "the bytes are those that this key signed, but the signature"
+    if expires is not None and now >= expires + CLOCK_SKEW_S:
+        raise Refused(f"{unchanged} expired at {_moment(expires)} (claim exp)")
+    if begins is not None and now < begins - CLOCK_SKEW_S:
+        raise Refused(f"{unchanged} is not valid before {_moment(begins)} (claim nbf)")
+
+
+def _named(claims: dict[Any, Any]) -> dict[str, Any]:
+    """The claims by name; a text label may not pass for a claim that has a number."""
+    named: dict[str, Any] = {}
+    for label, value in claims.items():
+        name = _CLAIM_NAMES.get(label, str(_plain(label)))
+        if name in named:
+            raise Refused(f"its claims state {name[:40]} twice")
+        named[name] = _plain(value)
+    return named
 
 
 def _refuse_unknown(critical: Any, headers: dict[Any, Any]) -> None:
@@ -283,10 +335,14 @@ def _plain(value: Any) -> Any:
 
 
 def _wording(key: Ed25519PublicKey, issued: int | None, *, canonicalize: bool) -> str:
-    when = (
-        "at a time that is not stated"
-        if issued is None
-        else f"at the claimed time {times.from_epoch(issued)}"
-    )
+    when = "at a time that is not stated" if issued is None else f"at the claimed time {_moment(issued)}"
     what = "canonical form" if canonicalize else "bytes"
     return f"{what} unchanged since signed by key {keys.fingerprint(key).hex()[:16]} {when}"
+
+
+def _moment(seconds: int) -> str:
+    """A time for people; claims state seconds, whatever their size."""
+    if _FIRST_SECOND <= seconds <= _LAST_SECOND:
+        return times.from_seconds(seconds)
+    direction = "after" if seconds > 0 else "before"
+    return f"{abs(seconds)} seconds {direction} 1970, which is no date of the calendar"

@@ -22,12 +22,12 @@ def read(place: Path) -> bytes:
     """The bytes of the memory store."""
     file = _store_in(place)
     with file.open() as stream:
-        data = b""
+        data = bytearray()
         while len(data) <= _LARGEST and (block := stream.read(1 << 20)):
             data += block
     if len(data) > _LARGEST:
         raise UnreadableSource(file.label, f"it is larger than {_LARGEST >> 30} GiB")
-    return data
+    return bytes(data)
 
 
 def write(place: Path, data: bytes) -> None:
