@@ -35,9 +35,14 @@ class Citation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="text"):
-    """What was said."""
+    """What was said.
+
+    `injected` is true for text that a program put into a person's message: context, reminders, output of
+    commands. The person did not write it. A message of nothing else is `hidden`.
+    """
 
     text: str
+    injected: bool = False
     citations: list[Citation] = []
     extra: Bag = {}
 

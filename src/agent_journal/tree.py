@@ -219,8 +219,8 @@ def inline_text(media: Media) -> str | None:
 
 
 def plain_text(message: Message) -> str:
-    """What was said in a message: its text parts, one below the other."""
-    return "\n".join(part.text for part in message.parts if isinstance(part, Text))
+    """What was said in a message: its text parts, one below the other, without what a program put there."""
+    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
 
 
 def title_from(texts: Iterable[str]) -> str | None:

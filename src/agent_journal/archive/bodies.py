@@ -56,7 +56,8 @@ def body_of(message: Message, said: list[str]) -> Body:
     at = 0
     pieces = iter(said)
     for part in message.parts:
-        if part.__class__ is Text:
+        # What a program put into a message is not in the column of what was said: it stays in the body.
+        if part.__class__ is Text and not part.injected:
             size = len(next(pieces))
             places.append((at, size))
             at += size + len(BETWEEN)
@@ -77,7 +78,9 @@ def entry_of(body: bytes, text: str | None) -> Message | Event:
         return entry
     places = iter(stored.texts)
     parts = [
-        replace(part, text=_slice(text, next(places))) if part.__class__ is Text else part
+        replace(part, text=_slice(text, next(places)))
+        if part.__class__ is Text and not part.injected
+        else part
         for part in entry.parts
     ]
     return replace(entry, parts=parts)

@@ -121,7 +121,8 @@ def _row_of_message(message: Message) -> Row:
     for part in message.parts:
         kind = part.__class__
         if kind is Text:
-            said.append(part.text)  # type: ignore[union-attr,arg-type]
+            # What a program put into a message is found like a file that was put beside it.
+            (attached if part.injected else said).append(part.text)  # type: ignore[union-attr,arg-type]
         elif kind is ToolCall:
             calls.append(Call(part.call_id, part.name, part.kind))  # type: ignore[union-attr]
             given.append(part.name)  # type: ignore[union-attr,arg-type]
@@ -169,6 +170,11 @@ def _ends(text: str) -> str:
     return text if len(text) <= 2 * _ENDS else f"{len(text)}\0{text[:_ENDS]}\0{text[-_ENDS:]}"
 
 
+def speaker(role: str, *, hidden: bool) -> str:
+    """Who said a message to whoever searches: what a program wrote in the person's name is the system's."""
+    return "system" if hidden and role == "user" else role
+
+
 def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
     """What a message says, by where it says so: said, given to tools, given by them, thought, attached."""
     pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": [], "attached": []}
@@ -212,7 +218,7 @@ def _pieces(message: Message) -> Iterator[tuple[str, str]]:
     """Everything a message says, piece by piece, in its order."""
     for part in message.parts:
         if isinstance(part, Text):
-            yield "said", part.text
+            yield "file" if part.injected else "said", part.text
         elif isinstance(part, Code):
             yield "said", part.code
         elif isinstance(part, Reasoning):

@@ -246,7 +246,8 @@ class _Reading:
             if isinstance(part, ToolCall) and part.call_id is not None:
                 self._called.add(part.call_id)
                 result = self._results.get(part.call_id)
-            self._begins_text = isinstance(part, Text) and self._after_text
+            is_said = isinstance(part, Text) and not part.injected
+            self._begins_text = is_said and self._after_text
             for line in lines_of(part, result, folding):
                 yield line
                 self._after_text = is_text(line)

@@ -52,6 +52,10 @@ class Folding(msgspec.Struct, frozen=True, kw_only=True):
 def lines_of(part: Part, result: ToolResult | None, folding: Folding) -> Iterator[Line]:
     """The lines of a part; of a call, `result` is what it gave."""
     match part:
+        case Text(injected=True):
+            yield _folded("[added by the tool]", folding)
+            if folding.everything:
+                yield from said(part.text, None, "dim")
         case Text():
             yield from said(part.text, folding.width)
             yield from _citations(part.citations, folding)

@@ -167,6 +167,8 @@ def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) ->
             if not _answered(part, called):
                 untold["tool result that answers no call"] += 1
             continue
+        if not message.hidden and _is_injected(part):
+            continue
         if _is_answered(turn):
             turn = Turn(role, response_id=message.response_id, hidden=message.hidden)
             found.append(turn)
@@ -174,7 +176,13 @@ def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) ->
             turn.calls.append(_called(part, called))
         else:
             turn.said.append(part)
-    return found
+    # What a program put into a prompt was said before it, by the program.
+    injected = [] if message.hidden else [part for part in message.parts if _is_injected(part)]
+    return [Turn(role, said=injected, hidden=True), *found] if injected else found
+
+
+def _is_injected(part: Part) -> bool:
+    return isinstance(part, Text) and part.injected
 
 
 def _called(call: ToolCall, called: dict[str, Called]) -> Called:

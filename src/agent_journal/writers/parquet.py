@@ -16,7 +16,7 @@ from agent_journal.writers._encode import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Conversation, Item, Usage
+    from agent_journal.model import Conversation, Item, Part, Usage
     from agent_journal.writers import Run
 
 INFO = WriterInfo(
@@ -148,7 +148,7 @@ def _row(message: Message, position: int) -> dict[str, Any]:
         "response_id": message.response_id,
         "hidden": message.hidden,
         "sidechain": message.sidechain,
-        "text": said(part for part in message.parts if isinstance(part, Text | Code)) or None,
+        "text": said(part for part in message.parts if _is_said(part)) or None,
         "thinking": thought(message.parts) or None,
         "tool_calls": [
             {"id": call.call_id, "name": call.name, "kind": call.kind, "arguments": arguments_of(call)}
@@ -166,6 +166,11 @@ def _row(message: Message, position: int) -> dict[str, Any]:
         **_counts(message.usage),
         "json": encode(message).decode(),
     }
+
+
+def _is_said(part: Part) -> bool:
+    """Whether somebody said it; what a program put into a message is in `json`."""
+    return isinstance(part, Code) or (isinstance(part, Text) and not part.injected)
 
 
 def _moment(at: str | None) -> int | None:

@@ -90,7 +90,7 @@ def summary(conversation: Conversation) -> str | None:
     prompts = (
         message for message in tree.messages(conversation) if message.role == "user" and not message.hidden
     )
-    said = next((text for prompt in prompts if (text := _content(prompt).strip())), None)
+    said = next((text for prompt in prompts if (text := tree.plain_text(prompt).strip())), None)
     return None if said is None else said.partition("\n")[0].strip()[:_SUMMARY_LENGTH]
 
 
@@ -148,7 +148,7 @@ def _content(message: Message, raw_field: str = "") -> str:
 
 def _said(part: Part) -> str:
     match part:
-        case Text(text=text):
+        case Text(text=text, injected=False):
             return text
         case Code(code=code):
             return code

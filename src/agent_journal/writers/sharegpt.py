@@ -124,9 +124,13 @@ def _is_of_program(turn: Turn) -> bool:
 def _by_turns(turns: list[Turn], untold: Counter[str]) -> list[_Value]:
     """What was said, such that one who asks and the model speak by turns; what does not fit is counted."""
     values: list[_Value] = []
+    is_asked = any(turn.role == "user" and not turn.hidden for turn in turns)
     for turn in turns:
         if turn.role == "system":
             untold["system message after the beginning"] += 1
+            continue
+        if is_asked and _is_of_program(turn) and not (values and values[-1].speaker == "observation"):
+            untold["text of a program in the person's name"] += 1
             continue
         for value in _values(turn, untold):
             _add(values, value, untold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal import times
-from agent_journal.archive.rows import memory_of, row_of
+from agent_journal.archive.rows import memory_of, row_of, speaker
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import PLACE, Entries
 from agent_journal.archive.store import Indexed
@@ -117,8 +117,9 @@ def indexed(
     began = conversation.started_at
     return [
         Indexed(
-            row_key, key, row.role, source, project, row.model or "", _seconds(row.at or began),
-            row.text or "", row.thinking, row.tool, row.output, row.attached, "", branch,
+            row_key, key, speaker(row.role, hidden=row.hidden), source, project, row.model or "",
+            _seconds(row.at or began), row.text or "", row.thinking, row.tool, row.output, row.attached, "",
+            branch,
             *((_tools(row.calls, called), _has_error(row.calls)) if row.calls else ()),
         )
         for row_key, row in rows

@@ -17,12 +17,14 @@ from agent_journal.readers._api_calls.dialects import SYSTEM_PLACE, difference
 from agent_journal.readers._api_calls.exchange import Sent
 from agent_journal.readers._api_calls.meanings import Form
 from agent_journal.readers._api_calls.trails import NOTHING, Known
+from agent_journal.readers._injected import HARNESS_TAGS, Tags, marked
 
 if TYPE_CHECKING:
     from agent_journal.readers._api_calls.answer import Reply
     from agent_journal.readers._api_calls.exchange import Exchange
     from agent_journal.spill import Shelf
 
+_HARNESS = Tags(HARNESS_TAGS)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # The form of a message that says what stands on the timeline; no hash is so short.
 _FOLDED = b""
@@ -241,12 +243,16 @@ class Dialogue:
     def _said(self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None) -> _Kept:
         """Put a message that was not seen before on the timeline."""
         role, parts, native, extra = step.sent.dialect.said(step.sent.raw, self._note, exchange.where)
+        hidden = False
+        if role == "user":
+            parts, hidden = marked(parts, _HARNESS.is_all)
         message = Message(
             id=self._free(message_id),
             made_id=True,
             parent_id=parent_id,
             role=role,
             at=exchange.at,
+            hidden=hidden,
             parts=parts,
             native=native,
             extra=extra,

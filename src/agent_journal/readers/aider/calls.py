@@ -9,21 +9,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from agent_journal import times
 from agent_journal.encoding import utf8_lines
 from agent_journal.fields import Fields
-from agent_journal.model import Reasoning, Text
+from agent_journal.model import Message, Reasoning, Text
 from agent_journal.notes import Kind
 from agent_journal.readers._api_calls.answer import NOTHING, answer
 from agent_journal.readers._api_calls.dialects import OPENAI
 from agent_journal.readers._api_calls.exchange import Exchange, messages
 from agent_journal.readers._api_calls.stitching import Stitching
+from agent_journal.readers._injected import marked
 from agent_journal.readers.aider import thoughts
 from agent_journal.readers.aider.signs import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal import tree
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.source import Source
@@ -32,6 +36,15 @@ _HEADING = re.compile(r"(TO LLM|LLM RESPONSE) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\Z
 _DASHES = "-------"
 _ROLE = re.compile(r"(SYSTEM|USER|ASSISTANT|TOOL|FUNCTION|DEVELOPER)(?: |\Z)")
 _LONGEST_LINE = 64 << 20
+# What the program tells the model of the files, in the person's name and as a message of its own.
+_OF_THE_PROGRAM = (
+    "I have *added these files to the chat* so you can go ahead and edit them.",
+    "I am not sharing any files that you can edit yet.",
+    "Don't try and edit any existing code without asking me to add the files to the chat!",
+    "Here are summaries of some files present in my git repo",
+    "Here are some READ ONLY files, provided for your reference.",
+    "I switched to a new code base.",
+)
 
 
 class Entry(NamedTuple):
@@ -61,7 +74,16 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
         asked = None
     if asked is not None:
         stitching.add(_exchange(asked, None, count + 1, note))
-    yield from stitching.conversations()
+    for conversation in stitching.conversations():
+        yield replace(conversation, timeline=[_with_author(entry) for entry in conversation.timeline])
+
+
+def _with_author(entry: tree.Entry) -> tree.Entry:
+    """The entry; hidden if it is a message that the program itself wrote in the person's name."""
+    if not isinstance(entry, Message) or entry.role != "user" or entry.hidden:
+        return entry
+    _, is_all = marked(entry.parts, lambda text: text.startswith(_OF_THE_PROGRAM))
+    return replace(entry, hidden=True) if is_all else entry
 
 
 def _entries(source: Source, note: Notes) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ INFO = ReaderInfo(
     name="api-trace",
     title="API traces",
     versions=("auto", "openai", "claude", "responses", "gemini", "converse"),
-    revision=8,
+    revision=9,
     evidence=(
         "llm-path's data-spec.md of 2026-02-21 and its proxy (https://github.com/wang0618/llm-path), "
         "recorded payloads of Chat Completions, Messages, Responses and Gemini APIs; verified 2026-11; of "

@@ -24,7 +24,7 @@ INFO = ReaderInfo(
     name=SOURCE,
     title="Azure OpenAI",
     versions=(LLM_LOG, BODIES, DIAGNOSTICS),
-    revision=8,
+    revision=9,
     names={"unified": "azure_openai"},
     required=("conversation_id", "platform.model", "messages[].role", "messages[].content"),
     # Logs are exported from Azure; they have no home on any system.

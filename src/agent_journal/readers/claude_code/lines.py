@@ -13,7 +13,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Event, Message, Role, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _blocks_anthropic as blocks
-from agent_journal.readers.claude_code import attached
+from agent_journal.readers.claude_code import attached, typed
 from agent_journal.readers.claude_code.beside import response_key
 from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, TOOL_KINDS
 
@@ -36,9 +36,8 @@ _CONTENT = "message.content"
 _NO_BRANCH = ("HEAD", "")
 # What the app tells the model when something ended that ran in the background.
 _OWN_ORIGINS = ("task-notification", "auto-continuation")
-_NOTIFICATION = ("<task-notification>", "</task-notification>")
-# The first words of a session that continues a compacted one; versions of 2025 do not mark them.
-_CONTINUED = "This session is being continued from a previous conversation"
+# A prompt of these sources is what a person typed, whatever tags it quotes.
+_TYPED_SOURCES = ("typed", "user")
 # Versions 2.1.3x repeat the count of a response's first moment, one to eight tokens, on all its lines.
 _FIRST_MOMENT = 8
 
@@ -126,12 +125,15 @@ class Lines:
         parts, native = blocks.parts_and_native(content, self._note, where, TOOL_KINDS)
         if content.__class__ is list and self._beside.restore(parts, where):
             native = content
+        separated, is_the_apps = typed.separate(parts, is_typed=False)
+        if separated is not parts:
+            parts, native = separated, content
         return Message(
             id=line.uuid,
             role="user",
             parent_id=line.parent_uuid or None,
             at=at,
-            hidden=_is_generated(content),
+            hidden=is_the_apps,
             sidechain=line.is_sidechain is True,
             parts=parts,
             native=native,
@@ -239,6 +241,12 @@ class Lines:
             native = content
         if content == "":
             self._note(Kind.MISSING_FIELD, fields.where, _CONTENT)
+        hidden = _is_hidden(fields)
+        if role == "user" and not hidden:
+            separated, is_the_apps = typed.separate(parts, is_typed=_is_typed(fields))
+            hidden = is_the_apps or _is_the_apps(fields)
+            if separated is not parts and not hidden:
+                parts, native = separated, content
         uuid = fields.text("uuid")
         if uuid and fields.look("isCompactSummary") is True:
             self._compacted.add(uuid)
@@ -248,7 +256,7 @@ class Lines:
             role=role,
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
             at=fields.moment("timestamp"),
-            hidden=_is_hidden(fields) or (role == "user" and _is_the_apps(fields, content)),
+            hidden=hidden,
             sidechain=fields.look("isSidechain") is True,
             parts=parts,
             native=native,
@@ -323,9 +331,9 @@ def _is_hidden(fields: Fields) -> bool:
     )
 
 
-def _is_the_apps(fields: Fields, content: Any) -> bool:
+def _is_the_apps(fields: Fields) -> bool:
     """Whether the app wrote a prompt; since 2.1.3xx `origin` and `promptSource` tell where one came from."""
-    if fields.look("promptSource") == "system" or _is_generated(content):
+    if fields.look("promptSource") == "system":
         return True
     stated = fields.look("origin")
     if stated.__class__ is not dict:
@@ -335,25 +343,11 @@ def _is_the_apps(fields: Fields, content: Any) -> bool:
     return origin.look("kind") in _OWN_ORIGINS and not origin.has("subkind")
 
 
-def _is_generated(content: Any) -> bool:
-    """Whether the text alone shows that the app wrote a prompt."""
-    return _is_notification(content) or _is_continuation(content)
-
-
-def _is_continuation(content: Any) -> bool:
-    """Whether a prompt is the summary of a compacted session, as a string or in the first block."""
-    if content.__class__ is list and content and content[0].__class__ is dict:
-        content = content[0].get("text")
-    return content.__class__ is str and content.startswith(_CONTINUED)
-
-
-def _is_notification(content: Any) -> bool:
-    """Whether a prompt is nothing but news of what ran in the background."""
-    return (
-        content.__class__ is str
-        and content.startswith(_NOTIFICATION[0])
-        and content.rstrip().endswith(_NOTIFICATION[1])
-    )
+def _is_typed(fields: Fields) -> bool:
+    """Whether the app says that a person typed a prompt, so that tags in it are what the person wrote."""
+    origin = fields.look("origin")
+    is_human = origin.__class__ is dict and origin.get("kind") == "human"
+    return is_human or fields.look("promptSource") in _TYPED_SOURCES
 
 
 def _is_text_or_blocks(content: Any) -> bool:

@@ -6,15 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_journal import roles
 from agent_journal.blocks import unwrapped_parts
 from agent_journal.fields import Fields
 from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
+from agent_journal.readers._injected import marked, typed_in
 from agent_journal.readers._items_openai import ONLY_TEXT, TEXTS, id_of, reasoning
 from agent_journal.readers._messages_openai import inline
-from agent_journal.readers.codex.names import INJECTED, kind_of
+from agent_journal.readers.codex.names import CONTEXTS, IMAGE_TAGS, INJECTED, REQUEST, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,8 +78,10 @@ class Items:
         if role == stated:
             item.drop("role")
         content = item.take("content")
-        parts = self._parts(content, item.where)
-        return Said(role, parts, content, role == "system" or (role == "user" and _is_injected(parts)))
+        parts, hidden = self._parts(content, item.where), role == "system"
+        if role == "user":
+            parts, hidden = _separated(parts)
+        return Said(role, parts, content, hidden)
 
     def from_agent(self, item: Fields) -> Said:
         """What another agent said to this one, or this one to another; `author` and `recipient` stay."""
@@ -233,6 +237,21 @@ def exit_code(output: str) -> int | None:
     return int(told[1]) if told else None
 
 
-def _is_injected(parts: list[Part]) -> bool:
-    first = parts[0] if parts else None
-    return isinstance(first, Text) and first.text.startswith(INJECTED)
+def _separated(parts: list[Part]) -> tuple[list[Part], bool]:
+    """The parts of a prompt with those marked that the app wrote; and whether it wrote all of them."""
+    found, is_all = marked(parts, lambda text: text.startswith(INJECTED))
+    if is_all:
+        return parts, True
+    return [each for part in found for each in _behind_context(part)], False
+
+
+def _behind_context(part: Part) -> list[Part]:
+    """A part; what an editor puts before a request becomes a part of its own."""
+    if not isinstance(part, Text) or part.injected:
+        return [part]
+    if part.text.startswith(IMAGE_TAGS) and "\n" not in part.text.strip():
+        return [replace(part, injected=True)]
+    before, heading, request = part.text.partition(REQUEST)
+    if not heading or not before.startswith(CONTEXTS):
+        return [part]
+    return [Text(text=before + heading, injected=True), typed_in(part, request.lstrip("\n"))]

@@ -50,6 +50,12 @@ INJECTED = (
     "Another language model started to solve this problem and produced a summary",
 )
 
+# Editors put what is open there before a request, under a heading of each.
+CONTEXTS = ("# Context from my IDE setup:", "# Files mentioned by the user:", "# In app browser:")
+REQUEST = "## My request for Codex:"
+# Before and behind a picture, as texts of their own.
+IMAGE_TAGS = ("<image name=", "<image>", "</image>")
+
 TOOL_KINDS: dict[str, ToolKind] = {
     "shell": "shell",
     "shell_command": "shell",

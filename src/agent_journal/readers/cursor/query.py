@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_journal import times
 from agent_journal.model import Text
+from agent_journal.readers._injected import SENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,13 +35,18 @@ def asked(text: str, extra: Bag | None = None) -> Text:
         typed = text[stamp.end() :]
     else:
         return Text(text=text, extra=extra or {})
-    return Text(text=typed, extra={**(extra or {}), "text": text})
+    return Text(text=typed, extra={**(extra or {}), SENT: text})
+
+
+def is_query(sent: Any) -> bool:
+    """Whether a text that was sent says what of it was typed."""
+    return isinstance(sent, str) and 0 <= sent.find(_OPEN) <= sent.rfind(_CLOSE)
 
 
 def asked_at(parts: Iterable[Part]) -> str | None:
     """When it was typed, as the text says that was sent; to the minute."""
     for part in parts:
-        if isinstance(part, Text) and isinstance(sent := part.extra.get("text"), str):
+        if isinstance(part, Text) and isinstance(sent := part.extra.get(SENT), str):
             stamp = _stamp(sent)
             if stamp is not None and stamp[1] in _MONTHS:
                 return times.moment(_written(stamp))

@@ -11,9 +11,10 @@ from agent_journal import ids
 from agent_journal.fields import Fields
 from agent_journal.model import Event, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
+from agent_journal.readers._injected import SENT, Tags
 from agent_journal.readers._messages_openai import inline
 from agent_journal.readers.cursor.names import NAME, kind_of
-from agent_journal.readers.cursor.query import asked, asked_at
+from agent_journal.readers.cursor.query import asked, asked_at, is_query
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -27,6 +28,12 @@ _TEXTS = ("text", "error-text")
 _CONTEXT = "<user_info>"
 # What the agent itself says in the person's place.
 _NOT_TYPED = (_CONTEXT, "<system_notification>", "<system_reminder>", "<system-reminder>")
+_CONTEXT_TAGS = Tags(
+    (
+        *("additional_data", "attached_files", "open_and_recently_viewed_files", "project_layout", "rules"),
+        *("git_status", "agent_transcripts", "agent_skills", "manually_attached_skills", "image_files"),
+    )
+)
 # What the agent tells the model of the machine, before anybody has asked anything.
 _FACTS = {
     "cwd": re.compile(r"^Workspace Path: (.+)$", re.MULTILINE),
@@ -47,13 +54,16 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
     fields.drop("role")
     content = fields.take("content")
     parts = _parts(content, role, note, where)
+    hidden = role == "system" or (role == "user" and is_context(parts))
+    if role == "user" and not hidden:
+        parts = with_context_marked(parts)
     return Message(
         id=entry_id,
         made_id=not name,
         role=role,
         at=asked_at(parts) if role == "user" else None,
         model=_model(fields, content),
-        hidden=role == "system" or (role == "user" and is_context(parts)),
+        hidden=hidden,
         parts=parts,
         native=content if any(part.__class__ is not Text or part.extra for part in parts) else None,
         extra=fields.rest(),
@@ -70,11 +80,21 @@ def told_once(entry: Entry, used: Counter[str], chat_id: str) -> Entry:
 
 def is_context(parts: list[Part]) -> bool:
     """Whether a message tells of the machine, or of what was done on it, and of nothing else."""
-    return bool(parts) and all(isinstance(part, Text) and _is_not_typed(part.text) for part in parts)
+    return bool(parts) and all(isinstance(part, Text) and _is_not_typed(part) for part in parts)
 
 
-def _is_not_typed(text: str) -> bool:
-    return not text or text.lstrip().startswith(_NOT_TYPED)
+def with_context_marked(parts: list[Part]) -> list[Part]:
+    """The parts, with those marked that tell of the machine beside what was typed."""
+    return [
+        replace(part, injected=True) if isinstance(part, Text) and part.text and _is_not_typed(part) else part
+        for part in parts
+    ]
+
+
+def _is_not_typed(part: Text) -> bool:
+    if is_query(part.extra.get(SENT)):
+        return not part.text
+    return not part.text or part.text.lstrip().startswith(_NOT_TYPED) or _CONTEXT_TAGS.is_all(part.text)
 
 
 def facts(parts: list[Part]) -> dict[str, str]:

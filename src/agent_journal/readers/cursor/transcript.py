@@ -93,13 +93,16 @@ def _entry(fields: Fields, entry_id: str) -> Entry:
     parts = blocks.parts(content, fields.note, fields.where, TOOL_KINDS)
     if role == "user":
         parts = [_typed(part) for part in parts]
+    hidden = role == "user" and spoken.is_context(parts)
+    if role == "user" and not hidden:
+        parts = spoken.with_context_marked(parts)
     return Message(
         id=entry_id,
         made_id=True,
         role=role,
         at=asked_at(parts) if role == "user" else None,
         model=fields.text("model"),
-        hidden=role == "user" and spoken.is_context(parts),
+        hidden=hidden,
         parts=parts,
         native=content if isinstance(content, list) else None,
         extra=fields.rest(),

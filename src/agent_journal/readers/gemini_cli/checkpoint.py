@@ -14,7 +14,7 @@ from agent_journal.fields import Fields
 from agent_journal.model import Conversation, Message, Other
 from agent_journal.notes import Kind
 from agent_journal.readers import _parts_google as google
-from agent_journal.readers.gemini_cli.message import is_injected
+from agent_journal.readers.gemini_cli.message import with_injected_marked
 from agent_journal.readers.gemini_cli.names import kind_of
 
 if TYPE_CHECKING:
@@ -93,12 +93,14 @@ def _message(raw: Any, made: str, note: Notes, where: str) -> Message:
     else:
         note(Kind.UNKNOWN_ROLE, where, f"role {str(named)[:40]!r}")
     content = fields.take("parts")
-    parts = google.parts(content, note, where, kind_of)
+    parts, hidden = google.parts(content, note, where, kind_of), False
+    if role == "user":
+        parts, hidden = with_injected_marked(parts)
     return Message(
         id=made,
         made_id=True,
         role=role,
-        hidden=role == "user" and is_injected(parts),
+        hidden=hidden,
         parts=parts,
         native=content,
         extra=fields.rest(),

@@ -12,7 +12,8 @@ from agent_journal.fields import Fields
 from agent_journal.model import Message, Other, Part, Reasoning, Role, Text, ToolCall, ToolResult, Usage
 from agent_journal.notes import Kind
 from agent_journal.readers import _parts_google as google
-from agent_journal.readers.gemini_cli.names import INJECTED, SNAPSHOT, kind_of
+from agent_journal.readers._injected import marked
+from agent_journal.readers.gemini_cli.names import INJECTED, REFERENCES, SNAPSHOT, kind_of
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -53,6 +54,9 @@ def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) ->
     if calls:
         said, calls = _told_once(said, calls)
     at, model = fields.moment("timestamp"), fields.text("model")
+    hidden = False
+    if role == "user":
+        said, hidden = with_injected_marked(said)
     return Message(
         id=place.id,
         made_id=place.made_id,
@@ -60,7 +64,7 @@ def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) ->
         role=role,
         at=at,
         model=model or None,
-        hidden=role == "user" and is_injected(said),
+        hidden=hidden,
         parts=[*thoughts, *said, *calls],
         usage=_usage(fields),
         native=None if content.__class__ is str and not thoughts and not calls and content else content,
@@ -68,10 +72,29 @@ def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) ->
     )
 
 
-def is_injected(parts: list[Part]) -> bool:
-    """Whether the app, not the person, said this to the model."""
-    first = parts[0] if parts else None
-    return isinstance(first, Text) and (first.text.startswith(INJECTED) or _is_snapshot(first.text))
+def with_injected_marked(parts: list[Part]) -> tuple[list[Part], bool]:
+    """The parts with those marked that the app, not the person, said to the model; and whether all are."""
+    marked_parts, is_all = marked(parts, _is_injected)
+    return (parts, True) if is_all else (_with_references_marked(marked_parts), False)
+
+
+def _is_injected(text: str) -> bool:
+    return text.startswith(INJECTED) or _is_snapshot(text)
+
+
+def _with_references_marked(parts: list[Part]) -> list[Part]:
+    """The parts, with the content of files marked that the app put there for each `@path` of a prompt."""
+    found: list[Part] = []
+    is_inside = False
+    for part in parts:
+        if not isinstance(part, Text):
+            found.append(part)
+            continue
+        text = part.text.strip()
+        is_inside = is_inside or (text == REFERENCES[0] and bool(found))
+        found.append(replace(part, injected=True) if is_inside else part)
+        is_inside = is_inside and text != REFERENCES[1]
+    return found
 
 
 def snapshot(message: Message) -> str | None:

@@ -18,6 +18,8 @@ INJECTED = (
     # To a subagent that ends without its closing call.
     "You have stopped calling tools without finishing.",
 )
+# Between these parts of a prompt the app puts the content of the files that it refers to.
+REFERENCES = ("--- Content from referenced files ---", "--- End of content ---")
 # What stands for a history that grew too long has this in it, sometimes behind the model's thoughts about it.
 SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")
 

@@ -76,27 +76,7 @@ def told(record: Record, session: str, spawned: parts_of.Spawned, note: Notes) -
             (after if said else before).append(parts_of.event(part, place, owner, note, record.where))
         else:
             said.extend(parts_of.content(part, owner, note, record.where))
-    message = _message(fields, owner, said, made=identity is None)
-    return [*before, *_without_synthetic(message), *after]
-
-
-def _without_synthetic(message: Message) -> list[Entry]:
-    """A prompt, and behind it as a hidden message what the app itself wrote among the person's words."""
-    if message.role != "user" or message.hidden:
-        return [message]
-    synthetic = [part for part in message.parts if _is_synthetic([part])]
-    if not synthetic:
-        return [message]
-    written = Message(
-        id=ids.made(message.id, "synthetic"),
-        made_id=True,
-        role="user",
-        at=message.at,
-        hidden=True,
-        parts=synthetic,
-        extra={"messageID": message.id},
-    )
-    return [replace(message, parts=[part for part in message.parts if part not in synthetic]), written]
+    return [*before, _message(fields, owner, said, made=identity is None), *after]
 
 
 def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: bool) -> Message:
@@ -118,7 +98,7 @@ def _message(fields: Fields, owner: parts_of.Owner, said: list[Part], *, made: b
         model=model,
         stop_reason=ending(stated),
         hidden=role == "user" and _is_synthetic(said),
-        parts=said,
+        parts=_marked(said) if role == "user" else said,
         usage=usage(stated, at, model) if role == "assistant" else None,
         extra=fields.rest(),
     )
@@ -161,4 +141,18 @@ def _role(fields: Fields) -> Role:
 
 def _is_synthetic(said: list[Part]) -> bool:
     """Whether the app, not the person, said all of it."""
-    return bool(said) and all(isinstance(part, Text) and part.extra.get("synthetic") is True for part in said)
+    return bool(said) and all(map(_is_of_the_app, said))
+
+
+def _is_of_the_app(part: Part) -> bool:
+    return isinstance(part, Text) and part.extra.get("synthetic") is True
+
+
+def _marked(said: list[Part]) -> list[Part]:
+    """The parts of a prompt, with those marked that the app wrote: what it read of files, for instance."""
+    if _is_synthetic(said):
+        return said
+    return [
+        replace(part, injected=True) if isinstance(part, Text) and _is_of_the_app(part) else part
+        for part in said
+    ]

@@ -16,6 +16,7 @@ from agent_journal.blocks import unwrap
 from agent_journal.fields import Fields
 from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
+from agent_journal.readers._injected import marked
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import markup, spent
 from agent_journal.readers.roo_code.names import WORDS
@@ -94,6 +95,7 @@ class History:
             parts, environment = self._prompt(raw, where)
             if environment is not None:
                 extra[_ENVIRONMENT] = environment
+        parts, hidden = marked(parts, markup.is_injected) if not is_answer else (parts, False)
         native = contents.native(content, parts)
         if is_answer:
             self._name_calls(parts, message_id)
@@ -103,6 +105,7 @@ class History:
             role=role,
             at=at,
             model=self._model if is_answer else None,
+            hidden=hidden,
             response_id=message_id if is_answer and not made_id else None,
             parts=parts,
             native=native,
@@ -120,6 +123,9 @@ class History:
         if made_id and stated is not None:
             fields.keep("id", stated)
         parts, native = self._content(fields, where, is_answer=role == "assistant")
+        hidden = is_summary(fields.look) or fields.look("isTruncationMarker") is True
+        if role == "user" and not hidden:
+            parts, hidden = marked(parts, markup.is_injected)
         if role == "assistant":
             self._name_calls(parts, message_id)
         message = Message(
@@ -128,7 +134,7 @@ class History:
             role=role or "user",
             at=at,
             model=self._model_of(fields) if role == "assistant" else None,
-            hidden=is_summary(fields.look) or fields.look("isTruncationMarker") is True,
+            hidden=hidden,
             response_id=message_id if role == "assistant" and not made_id else None,
             parts=parts,
             usage=_metered(fields, message_id),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from agent_journal.readers._injected import HARNESS_TAGS, Tags
 from agent_journal.readers.roo_code.names import WORDS, XML_TOOLS
 
 _NAMES = "|".join(sorted(XML_TOOLS, key=len, reverse=True))
@@ -27,6 +28,9 @@ _LINE_OF_HEAD = re.compile(rf"\n\[({_NAMES})\b[^\n]*?\] Result:")
 # How what Cline tells the model of its list of things to do begins, behind the results.
 _REMINDERS = ("\n\n\n# task_progress ", "\n\n\n# Todo List ", "\n\n\n# TODO LIST ")
 _ENVIRONMENT, _END_OF_ENVIRONMENT = "<environment_details>", "</environment_details>"
+# What the extensions write in the person's place: a block of their own, or how it begins.
+_OF_THE_APP = Tags(("environment_details", "SYSTEM_NOTICE", *HARNESS_TAGS))
+_NOTICES_OF_THE_APP = ("[ERROR] You did not use a tool in your previous response!",)
 _NEAR_THE_END = 40
 _MODE = "# Current Mode\n"
 _END_OF_MODEL = "</model>"
@@ -249,6 +253,11 @@ def is_failure(output: str) -> bool | None:
 def tells_environment(text: str) -> bool:
     """Whether a text ends with what the extension tells of the environment."""
     return text.endswith(_END_OF_ENVIRONMENT) or _END_OF_ENVIRONMENT in text[-_NEAR_THE_END:]
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text of a prompt is the extension's own, and nothing else."""
+    return text.startswith(_NOTICES_OF_THE_APP) or _OF_THE_APP.is_all(text)
 
 
 def without_environment(text: str) -> tuple[str, str | None]:

@@ -66,7 +66,7 @@ _MESSAGE_FACTS = frozenset(
         "service_tier",
     }
 )
-_TEXT_FACTS = frozenset({"citations"})
+_TEXT_FACTS = frozenset({"citations", "injected"})
 _CODE_FACTS = frozenset({"line_range"})
 _THINKING_FACTS = frozenset({"summary", "encrypted"})
 _IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
@@ -294,7 +294,12 @@ class _Content:
             part: Part = msgspec.convert(metadata, Media | Other | Reasoning)
             return part
         citations = _value(metadata, "citations", left.names, list[Citation] | None) or []
-        return Text(text=block.text, citations=citations, extra=self._own(metadata, _TEXT_FACTS, left))
+        return Text(
+            text=block.text,
+            injected=_value(metadata, "injected", left.names, bool | None) or False,
+            citations=citations,
+            extra=self._own(metadata, _TEXT_FACTS, left),
+        )
 
     def _call(self, block: ToolUse, left: PartLeft) -> ToolCall:
         return ToolCall(

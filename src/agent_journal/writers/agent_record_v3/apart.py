@@ -61,7 +61,7 @@ def _parts(message: Message, form: RecordForm) -> tuple[list[dict[str, Any]], li
         if isinstance(part, DEEDS):
             places.append(len(found))
             found.append(told(part, None, call, message, form))
-        elif isinstance(part, Text) and not part.citations:
+        elif isinstance(part, Text) and not part.citations and not part.injected:
             places.append(len(found))
             found.append(_text(part, message))
         else:

@@ -249,7 +249,9 @@ def _is_plain(part: Part) -> bool:
         return part.call_id.__class__ is str and part.output.__class__ is str and not part.extra  # type: ignore[union-attr]
     if kind is Reasoning:
         return part.text.__class__ is str and not part.extra  # type: ignore[union-attr] # a thought
-    return kind is Text and not part.extra and not part.citations and part.text != ""  # type: ignore[union-attr]
+    if kind is not Text or part.injected:  # type: ignore[union-attr] # a text
+        return False
+    return not part.extra and not part.citations and part.text != ""  # type: ignore[union-attr]
 
 
 def _separate(message: Message, whole: Whole) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Reading:
 
     def _list(self, message: Message, anchor: str) -> None:
         """Put what the person said into the contents."""
-        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        texts = [part.text for part in message.parts if isinstance(part, Text) and not part.injected]
         words = words_of(texts)
         # What begins a branch, or gave the conversation its title, is there already.
         if words and not self._contents[-1].words.endswith(words):

@@ -64,6 +64,9 @@ class Parts:
                 done = tools.done(part, self._anchor_of(part), self.of)
                 started = self._page.started_by(part.call)
                 return joined([done, *(subagent(*each) for each in started)]) if started else done
+            case Text(injected=True):
+                line = element("summary", "", "Added by the tool: the person did not write this")
+                return element("details", "hidden", line, prose(part.text))
             case Text():
                 said = prose(part.text)
                 return joined([said, _sources(part.citations)]) if part.citations else said

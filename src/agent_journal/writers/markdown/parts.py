@@ -30,6 +30,8 @@ _PAGES = ("https://", "http://")
 def part(each: Part | Done, message: Message, page: Page) -> Iterator[str]:
     """The blocks of a part."""
     match each:
+        case Text(injected=True):
+            yield from folded("Added by the tool", [fence(each.text)])
         case Text():
             if each.text.strip():
                 yield quote(each.text, keep_lines=message.role == "user")

@@ -31,7 +31,9 @@ def content(parts: Sequence[Part], form: Form, literal: str | None = None) -> di
     if not said:
         return None if literal is None else {"type": "text", "text": literal}
     texts = [
-        part.text if isinstance(part, Text) else part.code for part in said if not isinstance(part, Media)
+        part.text if isinstance(part, Text) else part.code
+        for part in said
+        if not isinstance(part, Media) and not (isinstance(part, Text) and part.injected)
     ]
     if literal is None and form != "parts" and is_plain(said):
         return {"type": "text", "text": JOINT.join(texts)}
@@ -41,7 +43,7 @@ def content(parts: Sequence[Part], form: Form, literal: str | None = None) -> di
 
 def is_plain(parts: Sequence[Part]) -> bool:
     """Whether nothing but text was said, in so many words."""
-    return all(isinstance(part, Text) and not part.extra for part in parts)
+    return all(isinstance(part, Text) and not part.extra and not part.injected for part in parts)
 
 
 def _content_part(part: Text | Code | Media) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def _said_entry(part: Part, *, is_joined: bool) -> Any:
     """A part that the content tells of; what it does not tell of, as it is."""
     match part:
         case Text():
-            entry = _left(part, "text", "text")
+            entry = _left(part, "text", "text", *(() if part.injected else ("injected",)))
             return {**entry, "length": len(part.text)} if is_joined else entry
         case Code():
             return _left(part, "code", "code", "language")

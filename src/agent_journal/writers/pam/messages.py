@@ -318,7 +318,7 @@ def _is_told(parts: Sequence[Part]) -> bool:
         case []:
             return True
         case [Text() as only]:
-            return not only.citations and not only.extra
+            return not only.citations and not only.extra and not only.injected
     return False
 
 

@@ -31,6 +31,9 @@ def said(text: str, indent: str = _IN) -> str:
 def part(each: Part | Done, page: Page) -> Iterator[str]:
     """The lines of a part, the first one empty where that tells it from what is before it."""
     match each:
+        case Text(injected=True):
+            yield "\n  [added by the tool]"
+            yield said(each.text, _DEEPER)
         case Text():
             if each.text.strip():
                 yield f"\n{said(each.text)}"

@@ -19,7 +19,7 @@ _RESULT_TYPES = {"duration_ms": int, "exit_code": int}
 
 
 # What a block's metadata holds beside what only the source has a name for.
-_TEXT_FACTS = frozenset({"citations"})
+_TEXT_FACTS = frozenset({"citations", "injected"})
 _CODE_FACTS = frozenset({"line_range"})
 _THINKING_FACTS = frozenset({"summary", "encrypted"})
 _IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
@@ -132,9 +132,11 @@ class Content:
 
     def _text(self, part: Text) -> Block:
         block = {"type": "text", "text": part.text}
-        if not part.citations and not part.extra:
+        if not part.citations and not part.extra and not part.injected:
             return block, {}
-        named = {"citations": part.citations} if part.citations else {}
+        named: dict[str, Any] = {"citations": part.citations} if part.citations else {}
+        if part.injected:
+            named["injected"] = True
         untold = {"text": True} if part.extra.get("type") in _PLACEHOLDERS else {}
         return self._with_metadata(block, named, part.extra, untold, _TEXT_FACTS)
 
