@@ -12,7 +12,7 @@ from agent_journal.cli import forget
 from agent_journal.config import Config, defaults
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
-from tests.archive.journals import ALL, said, talk
+from tests.archive.journals import ALL, minute, said, talk
 
 
 def imported(config: Config, id_: str) -> None:
@@ -38,3 +38,30 @@ def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: p
 
     with archive.open_to_read(config.home) as opened:
         assert {"kept", "new"} == {each.id for each in opened.store.conversations(ALL)}
+
+
+def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = defaults(tmp_path / "journal", {})
+    monkeypatch.setenv("AJ_HOME", str(config.home))
+    for id_ in "abc":
+        file = tmp_path / f"{id_}.jsonl"
+        messages = [said(f"{id_}{n}", f"words {n}", minute(n), made_id=True) for n in range(2)]
+        with file.open("wb") as out:
+            writers.get("json").write([talk(id_, *messages, made_id=True)], out, new_run(Notes()))
+        journal.import_files(config, [Found(str(file))], lambda _: None)
+    questions: list[str] = []
+
+    def says_yes(question: str) -> bool:
+        questions.append(question)
+        return True
+
+    monkeypatch.setattr(forget, "agreed", says_yes)
+    forget.command.main(["b", "--yes"], standalone_mode=False)
+    with archive.open_to_read(config.home) as opened:
+        assert {"a", "c"} == {each.id for each in opened.store.conversations(ALL)}
+    assert [] == questions
+
+    forget.command.main(["a", "--yes", "--with-duplicates"], standalone_mode=False)
+    with archive.open_to_read(config.home) as opened:
+        assert [] == list(opened.store.conversations(ALL))
+    assert ["erase 2 conversations for good?"] == questions

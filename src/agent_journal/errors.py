@@ -144,12 +144,24 @@ class OlderArchive(UnusableArchive):
 class NoSuchConversation(AgentJournalError):
     """No conversation, or more than one, is called so."""
 
-    def __init__(self, name: str, candidates: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, candidates: Sequence[str] = (), *, was_forgotten: bool = False) -> None:
         several = f"{name!r} begins several ids: {', '.join(candidates)}; say more of it"
-        super().__init__(
-            several if candidates else f"no conversation is called {name!r}; 'aj list' shows them"
-        )
+        none = f"no conversation is called {name!r}; 'aj list' shows them"
+        if was_forgotten:
+            none = f"{name!r} was forgotten already, and nothing of it is left"
+        super().__init__(several if candidates else none)
         self.name = name
+
+
+class UnfinishedErasure(AgentJournalError):
+    """Something is forgotten, and not yet erased from every file."""
+
+    def __init__(self, cause: AgentJournalError) -> None:
+        super().__init__(
+            f"what was forgotten is not erased from every file yet: {cause}; when that is mended, the next "
+            "'aj forget', 'aj sync', 'aj check' or 'aj doctor' finishes it"
+        )
+        self.cause = cause
 
 
 class IndexDamaged(AgentJournalError):

@@ -16,7 +16,7 @@ from agent_journal.archive import checking, machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
 from agent_journal.config import FILE_NAME, defaults, load
-from agent_journal.errors import AgentJournalError, BadConfig
+from agent_journal.errors import AgentJournalError, ArchiveInUse, BadConfig, UnfinishedErasure
 from agent_journal.homes.retention import deleting
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
     except BadConfig as error:
         yield Finding(topic="config", says=str(error), act="mend it; until then hardly anything can run")
         config = defaults(home, environ)
+    unfinished = _finish_forgetting(config)
     kept, trouble = _opened(home)
     shared = machine.trouble(home, kept.store) if kept is not None else ""
     if shared:
@@ -71,6 +72,8 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
             yield trouble
         if kept is not None:
             yield from _parts(kept, config)
+        if unfinished is not None:
+            yield unfinished
         yield from _around(config, seen)
     finally:
         if kept is not None:
@@ -80,6 +83,22 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
 def _config(home: Path) -> Finding:
     path = home / FILE_NAME
     return Finding(topic="config", says=f"{path}" if path.exists() else "none; everything is as by default")
+
+
+def _finish_forgetting(config: Config) -> Finding | None:
+    """Finish what an earlier `aj forget` could not; what there is to say of it."""
+    if not archive.exists(config.home):
+        return None
+    try:
+        if journal.finish_forgetting(config):
+            return Finding(topic="forget", says="an earlier 'aj forget' was not finished; it is now")
+    except ArchiveInUse:
+        return Finding(topic="forget", says="another aj is erasing something that was forgotten")
+    except UnfinishedErasure as error:
+        return Finding(topic="forget", says=str(error), act="mend what is said there, then run 'aj sync'")
+    except AgentJournalError:
+        return None  # the journal cannot be opened, which is told otherwise
+    return None
 
 
 def _opened(home: Path) -> tuple[Archive | None, Finding | None]:

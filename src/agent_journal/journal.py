@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, crash_reports, indexing
 from agent_journal.closing import Closing
-from agent_journal.errors import AgentJournalError, NoSuchName
+from agent_journal.errors import AgentJournalError, CannotWrite, NoSuchName, UnfinishedErasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -67,8 +67,10 @@ def sync(
     from agent_journal.archive.syncing import Scan  # noqa: PLC0415 (who searches needs none of it)
 
     now = moment()
-    with archive.open_to_write(config.home, waiting=waiting, make=make) as kept:
-        finish_erasing(kept, config)
+    with (
+        archive.open_to_write(config.home, waiting=waiting, make=make) as kept,
+        _finishing_erasure(kept, config),
+    ):
         scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
         outdated = scan.outdated() if is_all else []
         changed = sorted(scan.changed(found(kept)), key=_by_age)
@@ -84,7 +86,6 @@ def sync(
                     reports = str(config.home / crash_reports.FOLDER)
                     _take_all(importer, scan, changed, now, largest_media=largest, reports=reports)
             missing = scan.mark_missing() if is_all else 0
-        finish_erasing(kept, config)
         return Summary(scan.unchanged, missing, len(outdated))
 
 
@@ -157,17 +158,16 @@ def import_files(
     from agent_journal.archive import folders  # noqa: PLC0415 (asks all readers)
     from agent_journal.notes import Notes  # noqa: PLC0415
 
-    with archive.open_to_write(config.home, waiting=waiting) as kept:
-        finish_erasing(kept, config)
-        with (
-            indexing.Indexer(kept, config) as indexer,
-            _importer(
-                kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
-            ) as importer,
-        ):
-            for each in folders.expanded(found, note or Notes(), from_format, is_refused):
-                importer.take(each)
-        finish_erasing(kept, config)
+    with (
+        archive.open_to_write(config.home, waiting=waiting) as kept,
+        _finishing_erasure(kept, config),
+        indexing.Indexer(kept, config) as indexer,
+        _importer(
+            kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
+        ) as importer,
+    ):
+        for each in folders.expanded(found, note or Notes(), from_format, is_refused):
+            importer.take(each)
 
 
 def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> int:
@@ -178,19 +178,54 @@ def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], Non
     erasing = kept.store.erasing()
     if erasing is None:
         return 0
+    from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
     from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
 
-    freed = forgetting.finish(kept)
+    freed, failures = forgetting.finish(kept)
     if erasing.rows:
-        kept.store.compact()
         # Words of what was removed would stay in the index's files for a while.
-        indexing.rebuild(kept, config, told)
-        from agent_journal import embedding  # noqa: PLC0415 (few verbs need it)
-
-        embedding.erase(kept, config)
+        steps: list[Callable[[], None]] = [
+            kept.store.compact,
+            lambda: indexing.rebuild(kept, config, told),
+            lambda: embedding.erase(kept, config),
+        ]
+        for step in steps:  # one that fails must not keep the others from erasing what they can
+            try:
+                step()
+            except AgentJournalError as error:
+                failures.append(error)
+            except OSError as error:
+                failures.append(CannotWrite(str(config.home), (error.strerror or str(error)).lower()))
+    if failures:
+        raise UnfinishedErasure(failures[0]) from failures[0]
     with kept.store.transaction():
         kept.store.set_erasing(None)
     return freed
+
+
+@contextmanager
+def _finishing_erasure(kept: Archive, config: Config) -> Iterator[None]:
+    """Finish what an earlier process began to erase, before and after something else.
+
+    What cannot be erased now keeps nobody from what is done inside; it is told at the end.
+    """
+    with suppress(UnfinishedErasure):
+        finish_erasing(kept, config)
+    yield
+    finish_erasing(kept, config)
+
+
+def finish_forgetting(config: Config) -> bool:
+    """Finish what an earlier `forget` began and could not end; whether there was such a thing.
+
+    Raises UnfinishedErasure if it still cannot be ended, ArchiveInUse if another process is at it.
+    """
+    with archive.open_to_read(config.home) as kept:
+        if kept.store.erasing() is None:
+            return False
+    with archive.open_to_write(config.home, wait=0, make=False) as kept:
+        finish_erasing(kept, config)
+    return True
 
 
 def forget(
@@ -199,18 +234,19 @@ def forget(
     told: Callable[[int, int], None] | None = None,
     *,
     memories: bool = False,
+    names: Iterable[str] = (),
 ) -> tuple[int, int]:
     """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went.
 
     With `memories` all of those go, too. `told` is given how many entries the new index has, and how many
-    there are.
+    there are. Raises UnfinishedErasure if they are forgotten, and still in some file: `finish_forgetting`
+    goes on with that, and whoever asks for the same `names` again is told so.
     """
     from agent_journal.archive import forgetting  # noqa: PLC0415
 
     with archive.open_to_write(config.home) as kept:
-        finish_erasing(kept, config)
         wanted = keys(kept)
-        forgetting.forget(kept, wanted, moment(), memories=memories)
+        forgetting.forget(kept, wanted, moment(), memories=memories, names=names)
         return len(wanted), finish_erasing(kept, config, told)
 
 
@@ -222,8 +258,7 @@ def reindex(
     told: Callable[[int, int], None] | None = None,
 ) -> None:
     """Make the index anew from the rows; before that, if asked for, read everything in the vault again."""
-    with archive.open_to_write(config.home) as kept:
-        finish_erasing(kept, config)
+    with archive.open_to_write(config.home) as kept, _finishing_erasure(kept, config):
         if from_vault:
             with _importer(kept, moment(), lambda _: None, done) as importer:
                 for row in list(kept.store.sources()):

@@ -1047,6 +1047,16 @@ class StoreSuite:
         other.close()
         store.close()
 
+    def test_what_was_forgotten_is_known_by_its_name(self, store: Store) -> None:
+        change = put(store, talk("a", said("1", "one")))
+        assert not store.was_forgotten("some-tool:a")
+        store.commit_durably()
+        with store.transaction():
+            store.forget(change.conversation, NOW)
+
+        assert store.was_forgotten("some-tool:a")
+        assert not store.was_forgotten("some-tool:b")
+
     def test_duplicates_that_are_sound_stay(self, store: Store) -> None:
         for id_ in "ab":
             messages = (said(f"{id_}{n}", f"text {n}", minute(n), made_id=True) for n in range(2))

@@ -2,10 +2,14 @@
 
 A file that held nothing else goes whole. Of an export that holds other conversations too, those are kept in
 our own lossless format in place of the export's bytes: the bytes cannot be kept without what is to go.
+
+The rows and the intent to erase the rest go into one durable transaction. Every step after that may fail and
+be run again, until all are done.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 from typing import TYPE_CHECKING
 
@@ -17,7 +21,7 @@ from agent_journal.archive.manifest import KeptFile, Manifest
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
-from agent_journal.errors import DamagedArchive
+from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
@@ -35,12 +39,21 @@ if TYPE_CHECKING:
 _OWN = "json"
 
 
-def forget(archive: Archive, keys: Iterable[int], now: str, *, memories: bool = False) -> None:
+def forget(
+    archive: Archive,
+    keys: Iterable[int],
+    now: str,
+    *,
+    memories: bool = False,
+    names: Iterable[str] = (),
+) -> None:
     """Erase conversations from the rows, so that no sync brings them back. `finish` erases what is left.
 
-    With `memories` all of those are erased, too.
+    With `memories` all of those are erased, too. By `names` a person knows them who asks again after `finish`
+    failed.
     """
     store = archive.store
+    store.commit_durably()
     with store.transaction():
         erasing = store.erasing() or Erasing()
         sources = dict.fromkeys(erasing.sources)
@@ -50,15 +63,34 @@ def forget(archive: Archive, keys: Iterable[int], now: str, *, memories: bool = 
         if memories:
             store.forget_memories(now)
             sources.update(dict.fromkeys(row.key for row in store.sources()))
-        store.set_erasing(Erasing(sources=list(sources), rows=True))
+        known = [*erasing.names, *map(hashed_name, names)]
+        store.set_erasing(Erasing(sources=list(sources), rows=True, names=known))
 
 
-def finish(archive: Archive) -> int:
-    """Erase from the vault what is forgotten; how many bytes went with it."""
+def hashed_name(name: str) -> str:
+    """What is stored of a name until all that it named is erased."""
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def finish(archive: Archive) -> tuple[int, list[AgentJournalError]]:
+    """Erase from the vault what is forgotten; how many bytes went with it, and what failed.
+
+    A source that fails does not keep the others from being erased.
+    """
+    archive.store.commit_durably()  # a pack that is gone must not be one that older rows still name
     erasing = archive.store.erasing()
+    failures: list[AgentJournalError] = []
     for source in erasing.sources if erasing else ():
-        scrub(archive, source)
-    return sweep(archive)
+        try:
+            scrub(archive, source)
+        except AgentJournalError as error:
+            failures.append(error)
+    try:
+        return sweep(archive), failures
+    except AgentJournalError as error:
+        return 0, [*failures, error]
+    except OSError as error:
+        return 0, [*failures, CannotWrite(str(archive.home), (error.strerror or str(error)).lower())]
 
 
 def scrub(archive: Archive, source: int) -> None:
@@ -71,7 +103,17 @@ def scrub(archive: Archive, source: int) -> None:
             nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
             store.put_source(replace(nothing, status=Status.FORGOTTEN))
         return
-    rewritten = [_without_forgotten(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
+    snapshots = store.snapshots(source)
+    newest = {snapshot.unit: snapshot.number for snapshot in snapshots}
+    rewritten: list[Snapshot] = []
+    for snapshot in snapshots:
+        try:
+            rewritten.append(_without_forgotten(archive, snapshot, row.path))
+        except DamagedArchive:
+            # Nobody can tell any more which of these bytes must go, so all of them do. The rows have what
+            # others said in them.
+            if snapshot.number == newest[snapshot.unit]:
+                rewritten.append(_rewritten(archive, snapshot, _from_rows(archive, snapshot)))
     archive.vault.settle()
     with store.transaction():
         store.drop_snapshots(source)
@@ -80,16 +122,28 @@ def scrub(archive: Archive, source: int) -> None:
 
 
 def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
-    own = readers.get(_OWN).INFO
     reader = readers.get(snapshot.reader)
     source = Replayed(snapshot.manifest, archive.vault, label, snapshot.unit)
     items = pipeline.read_unit(Unit(source, reader, snapshot.version), Notes(), is_confined=False)
+    return _rewritten(archive, snapshot, _remembered(archive, items))
+
+
+def _from_rows(archive: Archive, snapshot: Snapshot) -> Iterator[Item]:
+    """The conversations of a unit as the rows have them, for a unit whose bytes cannot be read."""
+    store = archive.store
+    for key in store.conversations_of(snapshot.source):
+        units = store.units_of(key)
+        if any(source == snapshot.source and unit in {"", snapshot.unit} for source, unit in units):
+            yield store.conversation(key)
+
+
+def _rewritten(archive: Archive, snapshot: Snapshot, items: Iterable[Item]) -> Snapshot:
+    """A snapshot that consists of items in our own format."""
+    own = readers.get(_OWN).INFO
     out = io.BytesIO()
-    writers.get(_OWN).write(_remembered(archive, items), out, new_run(Notes()))
+    writers.get(_OWN).write(items, out, new_run(Notes()))
     data = out.getvalue()
     chunks = [archive.vault.put(data[at : at + CHUNK_BYTES]) for at in range(0, len(data), CHUNK_BYTES)]
-    import hashlib  # noqa: PLC0415
-
     file = KeptFile("kept.jsonl", len(data), hashlib.sha256(data).digest(), chunks)
     return replace(
         snapshot,

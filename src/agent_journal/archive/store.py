@@ -263,6 +263,8 @@ class Erasing(msgspec.Struct, kw_only=True):
     """Sources of which the vault may still hold it."""
     rows: bool = False
     """Whether files of rows and index may hold it too."""
+    names: list[str] = []
+    """Hashes of the names by which a person asked for it."""
 
 
 class Store(Catalog, Protocol):
@@ -513,6 +515,9 @@ class Store(Catalog, Protocol):
     def is_forgotten(self, source: str, id_: str) -> bool:
         """Whether a person asked that this conversation be erased."""
 
+    def was_forgotten(self, name: str) -> bool:
+        """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
+
     def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
         """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
 
@@ -524,6 +529,9 @@ class Store(Catalog, Protocol):
 
     def set_erasing(self, what: Erasing | None) -> None:
         """Remember what is left to be erased."""
+
+    def commit_durably(self) -> None:
+        """From now on, what was written when a transaction ends outlasts a power cut."""
 
     def one_moment(self) -> AbstractContextManager[None]:
         """What is read inside is as of one moment, whatever others write."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from agent_journal import embedding, indexing
+from agent_journal import embedding, indexing, journal
 from agent_journal.amounts import count
 from agent_journal.archive import checking
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import FAILED
-from agent_journal.terminal import show, show_json
+from agent_journal.errors import AgentJournalError, ArchiveInUse
+from agent_journal.terminal import say, show, show_json
+
+if TYPE_CHECKING:
+    from agent_journal.config import Config
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,6 +24,7 @@ from agent_journal.terminal import show, show_json
 def command(*, deep: bool, as_json: bool) -> int:
     """Check rows, vault, index and vectors against each other. Exit code 1 if something is wrong."""
     config = settings()
+    unfinished = _finish_forgetting(config)
     with reading() as archive, archive.store.one_moment():
         counts = archive.store.counts()
         index = indexing.fit(archive, config)
@@ -26,6 +33,8 @@ def command(*, deep: bool, as_json: bool) -> int:
             *(checking.Problem(*each) for each in (*index.problems, *embedding.fit(archive, config))),
         ]
         is_erased = archive.store.erasing() is None
+    if unfinished and not is_erased:
+        found.append(checking.Problem(str(config.home), unfinished))
     for problem in found:
         if as_json:
             show_json({"problem": problem.problem, "where": problem.where})
@@ -43,9 +52,22 @@ def command(*, deep: bool, as_json: bool) -> int:
     else:
         if index.behind:
             show(index.behind)
-        if not is_erased:
-            show("something that was forgotten is still being erased; 'aj sync' goes on with it")
+        if not is_erased and not unfinished:
+            show("another aj is erasing something that was forgotten")
         verdict = count(len(found), "problem") if found else "everything is as it was put there"
         held = f"{count(counts.conversations, 'conversation')}, {count(counts.messages, 'message')}"
         show(f"{held}: {verdict}")
     return FAILED if found else 0
+
+
+def _finish_forgetting(config: Config) -> str:
+    """Finish what an earlier `aj forget` could not; why it still cannot be finished, or nothing."""
+    reading().close()  # there must be one
+    try:
+        if journal.finish_forgetting(config):
+            say("aj: an earlier 'aj forget' was not finished; it is now")
+    except ArchiveInUse:
+        return ""
+    except AgentJournalError as error:
+        return str(error)
+    return ""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def command(*, adopt: bool, as_json: bool) -> int:
     """Tell what was found where, which tools delete their histories and when, and what is wrong.
 
-    Nothing else is changed. Exit code 1 if there is something to act on; what to do is said with it.
+    Nothing is changed, but for an 'aj forget' that failed halfway, which is finished. Exit code 1 if there is
+    something to act on; what to do is said with it.
     """
     if adopt:
         archive.open_to_read(config.home_of(os.environ)).close()  # there must be one

@@ -96,6 +96,12 @@ class Care(Spending, Again, Ledger):
         """Whether a person asked that this conversation or memory be erased."""
         return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", tombstone(source, id_)) is not None
 
+    def was_forgotten(self, name: str) -> bool:
+        """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
+        source, _, id_ = name.partition(":")
+        known = [each for (each,) in self._rows("SELECT DISTINCT reader FROM sources")]
+        return any(self.is_forgotten(*each) for each in [(source, id_), *((one, name) for one in known)])
+
     def has_forgotten(self) -> bool:
         """Whether anything was ever forgotten."""
         return self._value("SELECT 1 FROM tombstones LIMIT 1") is not None

@@ -217,6 +217,10 @@ class Base:
                 raise self._told(error) from error
             raise
 
+    def commit_durably(self) -> None:
+        """From now on, what was written when a transaction ends outlasts a power cut."""
+        self._db.pragma("synchronous", "full")
+
     def _mark(self) -> None:
         """Leave the mark of this session in the rows and beside them: a copy of one alone is told by it."""
         mark = os.urandom(8).hex()
