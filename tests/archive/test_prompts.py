@@ -192,6 +192,19 @@ def test_a_prompt_of_no_session_is_told_once(home: Home) -> None:
     assert [KEPT] == home.hits("teapot")
 
 
+@pytest.mark.parametrize("is_list_first", [True, False])
+def test_a_prompt_of_another_folder_is_not_that_of_a_session(home: Home, *, is_list_first: bool) -> None:
+    home.list.unlink()
+    save(home.list, prompt("Name a teapot", None, 60, project="/coffee"), prompt("Name a teapot", None, 60))
+    if is_list_first:
+        home.sync()
+    home.write_session()
+    home.sync()
+
+    assert {None, "/tea", "/coffee"} >= {each.project for each in home.listed().values()}
+    assert [["Name a teapot"], ["Name a teapot", "Brown Betty"]] == sorted(home.words())
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 def test_what_is_forgotten_does_not_come_back_with_the_list(home: Home, *, is_known: bool) -> None:
     if is_known:

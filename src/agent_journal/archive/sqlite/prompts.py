@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import tree
 from agent_journal.archive import twins
+from agent_journal.archive.duplicates import are_in_different_folders
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.givers import Givers
 from agent_journal.model import Message
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
 
 _WITHIN = (
-    "SELECT key, id FROM conversations WHERE source = ? AND only_prompts = ? "
+    "SELECT key, id, project FROM conversations WHERE source = ? AND only_prompts = ? "
     "AND updated_ms >= ? AND started_ms <= ?"
 )
 _ANY_PROMPTS = "SELECT 1 FROM conversations WHERE source = ? AND only_prompts = 1 LIMIT 1"
@@ -103,17 +104,17 @@ class Prompts(Givers):
     ) -> tuple[list[Row], list[int]]:
         """The same for prompts that come for the first time."""
         asked = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
-        found = self._answers(conversation.source, asked)
+        found = self._answers(conversation, asked)
         names = _names(conversation, rows)
         self._note_answered({names[place]: key for place, key in found.items()})
         tellers = list(dict.fromkeys(found.values()))
         self._hold_prompts(source, unit, tellers)
         return [row for place, row in enumerate(rows) if place not in found], tellers
 
-    def _answers(self, source: str, asked: Sequence[Said]) -> dict[int, int]:
-        """Prompts by key, with the conversation of that source in which they were asked."""
+    def _answers(self, prompts: Conversation, asked: Sequence[Said]) -> dict[int, int]:
+        """Prompts by key, with the conversation of their source in which they were asked."""
         found: dict[int, int] = {}
-        for key, _ in self._within(source, asked, only_prompts=False):
+        for key, _ in self._within(prompts, asked, only_prompts=False):
             told = twins.said_in(self._rows(_ASKED, key))
             found |= {prompt: key for prompt in twins.told_in(asked, told) if prompt not in found}
         return found
@@ -126,7 +127,7 @@ class Prompts(Givers):
             (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
         )
         removed: list[int] = []
-        for other, id_ in self._within(conversation.source, told, only_prompts=True):
+        for other, id_ in self._within(conversation, told, only_prompts=True):
             if not self._detail(other).made_id:
                 continue  # a session that is known by its own id
             asked = twins.said_in(self._rows(_ASKED, other))
@@ -137,13 +138,22 @@ class Prompts(Givers):
                 removed += [*found, *self._without(other, found)]
         return removed
 
-    def _within(self, source: str, said: Sequence[Said], *, only_prompts: bool) -> list[tuple[int, str]]:
-        """Conversations of a source, of that kind, that went on when something was said."""
+    def _within(
+        self, conversation: Conversation, said: Sequence[Said], *, only_prompts: bool
+    ) -> list[tuple[int, str]]:
+        """Conversations of a source, of that kind, that went on when something was said.
+
+        Those in other folders are left out: agents in several of them may be given one prompt at once.
+        """
         moments = [each.at_ms for each in said if each.at_ms is not None]
         if not moments:
             return []
         first, last = min(moments) - twins.WINDOW_MS, max(moments) + twins.WINDOW_MS
-        return [(key, id_) for key, id_ in self._rows(_WITHIN, source, only_prompts, first, last)]
+        return [
+            (key, id_)
+            for key, id_, folder in self._rows(_WITHIN, conversation.source, only_prompts, first, last)
+            if not are_in_different_folders(folder, conversation.cwd)
+        ]
 
     def _prompt_names(self, source: str, id_: str, keys: Collection[int]) -> list[bytes]:
         sql = f"SELECT id FROM timeline WHERE key {AMONG}"
