@@ -55,6 +55,8 @@ class Storage(Struct, frozen=True, kw_only=True):
     """Which pictures, sounds and documents are kept: all of an export, beside a history those it names."""
     media_max_mb: AtLeastOne = 10
     """With `media = "small"`: the size up to which such a file is kept, in megabytes."""
+    max_inflated_mb: NotNegative = 0
+    """How large a compressed file may become when it is read, in megabytes; 0: as large as is plausible."""
 
 
 class Vector(Struct, frozen=True, kw_only=True):

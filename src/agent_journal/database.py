@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.errors import UnreadableSource
@@ -30,15 +31,21 @@ _TRIES = 5
 # SQLite tells every so many of its instructions, and is stopped after so many in one query: a recursive view
 # in a database from a stranger would never end.
 _STEPS, _MOST_STEPS = 1_000_000, 20_000
-_LARGEST_VALUE = 1 << 30
+MAX_VALUE_BYTES = 128 << 20
+_MAX_NAMED = 20
+_ANY_LENGTH = (1 << 31) - 1
+left_out: list[tuple[str, str, str]] = []
+"""Values that are too large to be read: file, place in it, and how large; who notes them empties it."""
 
 
 class Database:
     """An open database. Text that may not be UTF-8 should be read as `CAST(x AS BLOB)`."""
 
-    def __init__(self, connection: apsw.Connection, label: str) -> None:
+    def __init__(self, connection: apsw.Connection, label: str, *, is_own: bool = False) -> None:
         self._connection = connection
         self._label = label
+        self._is_own = is_own
+        """Whether it is a private copy, which may be changed."""
         self._steps = 0
         _harden(connection)
         connection.set_progress_handler(self._is_too_long, _STEPS)
@@ -58,14 +65,68 @@ class Database:
         import apsw  # noqa: PLC0415 (only databases need it)
 
         self._steps = 0
+        given = 0
         try:
-            yield from self._connection.execute(sql, values)
+            for row in self._connection.execute(sql, values):
+                yield row
+                given += 1
+        except apsw.TooBigError as error:
+            if not self._is_own or not self._empty_large_values():
+                reason = f"a value of more than {MAX_VALUE_BYTES:,} bytes is not read"
+                raise UnreadableSource(self._label, reason) from error
         except (apsw.Error, UnicodeDecodeError, MemoryError) as error:
             raise UnreadableSource(self._label, f"the database is damaged ({error})") from error
+        else:
+            return
+        yield from islice(self.rows(sql, *values), given, None)
+
+    def _empty_large_values(self) -> int:
+        """Empty the values of a private copy that are too large to be read, and say which; how many.
+
+        How long a value is stands before it, so nothing large is read here.
+        """
+        import apsw  # noqa: PLC0415
+
+        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, _ANY_LENGTH)
+        self._connection.pragma("query_only", 0)
+        self._connection.pragma("ignore_check_constraints", 1)
+        try:
+            return sum(
+                self._emptied(table, column) for table in self.tables for column in self.columns(table)
+            )
+        except apsw.Error:
+            return 0
+        finally:
+            self._connection.pragma("query_only", 1)
+            self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+
+    def _emptied(self, table: str, column: str) -> int:
+        place, column_ = _quoted(table), _quoted(column)
+        is_large = f"octet_length({column_}) > {MAX_VALUE_BYTES}"
+        sizes = [
+            size
+            for (size,) in self._connection.execute(
+                f"SELECT octet_length({column_}) FROM {place} WHERE {is_large}"  # noqa: S608 (quoted)
+            )
+        ]
+        if sizes:
+            self._connection.execute(f"UPDATE {place} SET {column_} = '' WHERE {is_large}")  # noqa: S608
+        for size in sizes[:_MAX_NAMED]:
+            said = f"a value of {size:,} bytes; more than {MAX_VALUE_BYTES:,} are not read"
+            left_out.append((self._label, f"{table}.{column}", said))
+        if len(sizes) > _MAX_NAMED:
+            left_out.append(
+                (self._label, f"{table}.{column}", f"{len(sizes) - _MAX_NAMED:,} more such values")
+            )
+        return len(sizes)
 
     def _is_too_long(self) -> bool:
         self._steps += 1
         return self._steps > _MOST_STEPS
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _harden(connection: apsw.Connection) -> None:
@@ -74,7 +135,7 @@ def _harden(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-    connection.limit(apsw.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
     with suppress(apsw.Error):  # a damaged file is told when it is read
         connection.pragma("cell_size_check", 1)
@@ -95,7 +156,7 @@ def opened(source: Source) -> Iterator[Database]:
         copy = os.path.join(folder, "db")
         _copy(source, copy)
         with closing(_connected(copy, source.label)) as connection:
-            yield Database(connection, source.label)
+            yield Database(connection, source.label, is_own=True)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.source import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agent_journal.source import File, Source, Stdin, Stream
 
@@ -20,11 +20,38 @@ MAX_TOTAL_BYTES = 8 << 30
 MAX_RATIO = 200
 # Below this a high ratio is ordinary: small files of one repeated word.
 RATIO_MATTERS_FROM = 10_000_000
+# What is this large must be packed less well: a conversation takes four times its bytes in memory, and no
+# history of a tool packs so well.
+LARGE_BYTES = 128_000_000
+MAX_RATIO_OF_LARGE = 40
+SETTING = "storage.max_inflated_mb"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".zst")
 _BLOCK = 1 << 18
 # Four bytes of zstd may become 128 KB: so much is decompressed at once.
 _PIECE = 1 << 10
+
+
+class _Allowed:
+    """What a person allows beyond the limits."""
+
+    bytes: int | None = None
+    asked: Callable[[], int | None] | None = None
+
+
+def allow_if_asked(megabytes: Callable[[], int | None]) -> None:
+    """The same as `allow` with what this gives, which is asked for when a limit is met."""
+    _Allowed.asked = megabytes
+
+
+def allow(megabytes: int | None) -> None:
+    """Let files inflate to so many megabytes, whatever they were packed to; None is as the limits say."""
+    _Allowed.bytes = None if megabytes is None else megabytes * 10**6
+
+
+def allowed_mb() -> int | None:
+    """What was allowed, for another process."""
+    return None if _Allowed.bytes is None else _Allowed.bytes // 10**6
 
 
 class Total:
@@ -55,10 +82,27 @@ class Counted(Reading):
         return block
 
     def _check(self) -> None:
+        if self._count > RATIO_MATTERS_FROM and _Allowed.asked is not None:
+            asked, _Allowed.asked = _Allowed.asked, None
+            allow(asked())
+        if _Allowed.bytes is not None:
+            if self._count > _Allowed.bytes:
+                raise UnreadableSource(self._label, self._left_out(f"{SETTING} is {allowed_mb():,}"))
+            return
         if self._count > MAX_FILE_BYTES or self._total.inflated > MAX_TOTAL_BYTES:
-            raise UnreadableSource(self._label, "it inflates beyond the limit (a bomb?)")
-        if self._count > RATIO_MATTERS_FROM and self._count > MAX_RATIO * max(self._packed, 1):
+            raise UnreadableSource(self._label, self._left_out("it inflates beyond the limit (a bomb?)"))
+        packed = max(self._packed, 1)
+        if self._count > RATIO_MATTERS_FROM and self._count > MAX_RATIO * packed:
             raise UnreadableSource(self._label, f"it inflates more than {MAX_RATIO} times (a bomb)")
+        if self._count > LARGE_BYTES and self._count > MAX_RATIO_OF_LARGE * packed:
+            reason = f"{packed:,} bytes inflate more than {MAX_RATIO_OF_LARGE} times"
+            raise UnreadableSource(self._label, self._left_out(reason))
+
+    def _left_out(self, reason: str) -> str:
+        return (
+            f"what is behind its first {self._count:,} bytes is left out: {reason}; if you trust it, "
+            f"'aj config set {SETTING} MB' allows more, or unpack it"
+        )
 
 
 class Compressed:
@@ -104,7 +148,9 @@ class Compressed:
 def _gzip(packed: IO[bytes] | io.RawIOBase) -> Stream:
     import gzip  # noqa: PLC0415 (only compressed files need it)
 
-    return gzip.GzipFile(fileobj=packed)
+    file = gzip.GzipFile(fileobj=packed)
+    file.myfileobj = packed  # type: ignore[assignment] # it is closed with it
+    return file
 
 
 class _Zstd(Reading):

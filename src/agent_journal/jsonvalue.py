@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from agent_journal.notes import Notes
 
-# A record larger than this is not read: no format in use comes near it.
-MAX_RECORD_BYTES = 256 << 20
+# A record larger than this is not read: no format in use comes near, and it takes several times the memory.
+MAX_RECORD_BYTES = 128 << 20
 # Longer integers than CPython converts by default.
 _MAX_DIGITS = 4300
 # Compiled when it is first needed: hardly any text has half characters.

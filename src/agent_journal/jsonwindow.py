@@ -26,6 +26,7 @@ _SPACE = b" \t\r\n"
 _skip = msgspec.json.Decoder(msgspec.Raw)
 # A string, which may be cut by the end of the text, or a bracket or comma outside of strings.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|(?P<cut>\\?\Z))|[\[{\]},]', re.DOTALL)
+_IN_STRING, _OUTSIDE = re.compile(rb'["\\]'), re.compile(rb'["\[\]{},]')
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _LONGEST_TOKEN = 32
 # The first member of an object that begins here, if its value is a scalar, and the name of the second.
@@ -119,6 +120,11 @@ class Window:
         if self._boundary and (value := self._up_to_boundary()) is not BAD:
             return value
         end = self._end_of_value()
+        if self._is_too_large and (end is None or end - self._at > MAX_RECORD_BYTES):
+            size = self._pass_large()
+            said = f"a value of {size:,} bytes; more than {MAX_RECORD_BYTES:,} are not read"
+            note(Kind.TOO_LARGE, where, said, size)
+            return BAD
         if end is None:
             return self._recover(note, where)
         start, self._at = self._at, end
@@ -150,6 +156,8 @@ class Window:
             searched = max(0, self._end - self._at - len(self._boundary))
             if searched > MAX_RECORD_BYTES or not self._grow():
                 return BAD
+        if found - self._at > MAX_RECORD_BYTES:
+            return BAD  # which is told where its end is looked for
         try:
             value = decode_fast(memoryview(self._data)[self._at : found + 1], self._shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -192,7 +200,47 @@ class Window:
 
     def _pass_value(self) -> None:
         end = self._end_of_value()
-        self._at = self._end if end is None else end
+        if end is None and self._is_too_large:
+            self._pass_large()
+        else:
+            self._at = self._end if end is None else end
+
+    @property
+    def _is_too_large(self) -> bool:
+        return self._end - self._at > MAX_RECORD_BYTES
+
+    def _pass_large(self) -> int:
+        """Go behind a value without holding it; how many bytes it has."""
+        size = depth = 0
+        is_string = False
+        self._last_end = 0
+        while True:
+            data, at, end = self._data, self._at, self._end
+            while (found := (_IN_STRING if is_string else _OUTSIDE).search(data, at, end)) is not None:
+                byte = found[0]
+                if byte == b"\\":
+                    if found.end() == end:
+                        break  # what it stands before comes next
+                    at = found.end() + 1
+                    continue
+                if not is_string and not depth and byte in (b",", b"]", b"}"):
+                    size += found.start() - self._at  # a bare word ends where what is around it goes on
+                    self._at = found.start()
+                    return size
+                at = found.end()
+                is_string = (byte == b'"') != is_string
+                depth += (byte in (b"[", b"{")) - (byte in (b"]", b"}"))
+                if not depth and not is_string and byte != b",":
+                    size += at - self._at
+                    self._at = at
+                    return size
+            at = end if found is None else found.start()
+            size += at - self._at
+            self._at = at
+            if not self._grow():
+                size += self._end - self._at
+                self._at = self._end
+                return size
 
     def _end_of_value(self) -> int | None:
         """Where the value ends, or None if that cannot be told without repair."""
@@ -203,7 +251,7 @@ class Window:
                 # msgspec says where a text goes on after the value: that is where the value ends.
                 if found := _TRAILING.search(str(error)):
                     return self._at + int(found[1]) - 1
-                if not self._is_cut(str(error)) or not self._grow():
+                if self._is_too_large or not self._is_cut(str(error)) or not self._grow():
                     return None
             except RecursionError:
                 return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import plugins, readers, times
+from agent_journal import database, plugins, readers, times
 from agent_journal.counts import odd_counts
 from agent_journal.errors import (
     AgentJournalError,
@@ -232,6 +232,10 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
         if not is_confined:
             raise
         note.failed(error, source.label, info.name, unit.version)
+    finally:
+        for file, place, said in database.left_out:
+            note.add(Kind.TOO_LARGE, file, place, said)
+        database.left_out.clear()
 
 
 def _insist_on_an_item(item: Any, *, is_foreign: bool) -> None:

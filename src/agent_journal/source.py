@@ -122,8 +122,14 @@ def sha256(source: Source) -> str:
     with source.open() as stream:
         if isinstance(stream, io.RawIOBase):
             return hashlib.file_digest(stream, "sha256").hexdigest()
-        while block := stream.read(_BLOCK):
-            digest.update(block)
+        is_begun = False
+        try:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+                is_begun = True
+        except UnreadableSource:  # something packed that breaks off: what comes before that is read
+            if not is_begun:
+                raise
     return digest.hexdigest()
 
 

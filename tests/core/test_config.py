@@ -32,6 +32,7 @@ KEYS = [
     Row("storage.roots", '"~/src"', "~/src", ("~/src",), '[""]'),
     Row("storage.media", '"all"', "all", "all", '"some"'),
     Row("storage.media_max_mb", "3", "3", 3, "0"),
+    Row("storage.max_inflated_mb", "3", "3", 3, "-1"),
     Row("index.lucene_ram_buffer_mb", "128", "128", 128, '"128"'),
     Row("index.vector_precision", '"f32"', "f32", "f32", '"f64"'),
     Row("index.thinking", "false", "false", value=False, wrong="0"),
@@ -54,6 +55,7 @@ DEFAULTS = {
     "storage.roots": (),
     "storage.media": "small",
     "storage.media_max_mb": 10,
+    "storage.max_inflated_mb": 0,
     "index.lucene_ram_buffer_mb": 64,
     "index.vector_precision": "f16",
     "index.thinking": True,
@@ -131,7 +133,7 @@ def test_a_variable_goes_before_the_file_and_a_flag_before_both(tmp_path: Path, 
     over_both = load(tmp_path, environ | {name: shown(default)}, {row.key: plain(row.value)})
 
     assert load(tmp_path / "none", environ | {name: row.in_variable}).value(row.key) == row.value
-    assert over_file.value(row.key) == (default or ("none",))
+    assert over_file.value(row.key) == (("none",) if default == () else default)
     assert str(over_file.origin(row.key)) == name
     assert over_both.value(row.key) == row.value
     assert str(over_both.origin(row.key)) == "the command line"

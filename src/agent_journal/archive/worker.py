@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import plugins
+from agent_journal import inflating, plugins
 from agent_journal.archive import encoded
 from agent_journal.archive.bodies import Block, Blocks
 from agent_journal.archive.found import Found
@@ -57,6 +57,7 @@ class _Request(msgspec.Struct, array_like=True):
     largest_media: int | None = 0
     reports: str = ""
     """The folder of crash reports."""
+    max_inflated_mb: int | None = None
 
 
 _REQUEST = encoded.Decoder[_Request](_Request)
@@ -97,7 +98,9 @@ def prepared(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            requests = ((each, _Request(now, each, largest_media, reports)) for each in found)
+            requests = (
+                (each, _Request(now, each, largest_media, reports, inflating.allowed_mb())) for each in found
+            )
             yield from _conversed(process, requests)
         finally:
             process.kill()
@@ -178,6 +181,7 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
 def _answer(request: _Request, sent: set[bytes]) -> bytes:
     """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
     held: Any = _Held(sent)
+    inflating.allow(request.max_inflated_mb)
     reports = CrashReports(request.reports) if request.reports else None
     reading = Reading(held, request.now, largest_media=request.largest_media, reports=reports)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_journal import archive, config
+from agent_journal import archive, config, inflating
 from agent_journal.amounts import count
 from agent_journal.terminal import say
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def settings() -> Config:
     """The configuration of the journal that is meant; `--home` has become `AJ_HOME` by now."""
-    return config.load(config.home_of(os.environ), os.environ)
+    settled = config.load(config.home_of(os.environ), os.environ)
+    inflating.allow(settled.storage.max_inflated_mb or None)
+    return settled
 
 
 def reading() -> Archive:

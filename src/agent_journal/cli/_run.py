@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from agent_journal import plugins
+from agent_journal import inflating, plugins
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
 from agent_journal.terminal import outlast_reader, say, settle
@@ -100,6 +100,20 @@ def crash_reports() -> CrashReports:
         return str(home_of(os.environ) / FOLDER)
 
     return CrashReports(folder)
+
+
+def allow_what_is_settled() -> None:
+    """Let verbs that need no journal keep to the limits that are settled; these are read when one is met."""
+    inflating.allow_if_asked(_settled_max_mb)
+
+
+def _settled_max_mb() -> int | None:
+    from agent_journal.config import home_of, load  # noqa: PLC0415 (only if something is very large)
+
+    try:
+        return load(home_of(os.environ), os.environ).storage.max_inflated_mb or None
+    except AgentJournalError:  # it matters to whoever needs the journal
+        return None
 
 
 def _of_usage(error: click.UsageError) -> str:

@@ -10,7 +10,7 @@ import click
 from agent_journal import transforms, writers
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._output import place
-from agent_journal.cli._run import FAILED, PARTLY, crash_reports
+from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
 from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
@@ -122,6 +122,7 @@ def convert(
     gc.disable()
     if fail_on_notes:
         outlast_reader()  # what writing notes is a part of the verdict
+    allow_what_is_settled()
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000, reports=crash_reports())
     items = _changed(read_all([*inputs], notes, from_format), without, branch)

@@ -9,7 +9,7 @@ import msgspec
 
 from agent_journal import jsonstream, pipeline, readers, tree, validate
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._run import FAILED, PARTLY, crash_reports
+from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
 from agent_journal.errors import AgentJournalError, UnreadableSource
 from agent_journal.model import Conversation, Other
 from agent_journal.notes import Kind, Notes
@@ -49,6 +49,7 @@ _NOTES_PER_FILE = 100_000
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation.")
 def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str | None, as_json: bool) -> int:
     """Check unified JSON as it is, and conversations of any source as the unified JSON they become."""
+    allow_what_is_settled()
     printer = NotePrinter(everything=False)
     notes = Notes(sink=printer, keep=_NOTES_PER_FILE, reports=crash_reports())
     run = new_run(Notes())  # what writing them would note is no news here
