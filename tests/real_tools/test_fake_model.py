@@ -228,6 +228,16 @@ def test_a_request_for_a_summary_is_known_by_its_system_prompt(model: FakeModel)
     assert model.exchanges[0].purpose == "summary"
 
 
+def test_a_request_for_a_summary_is_known_although_the_system_prompt_speaks_of_titles(
+    model: FakeModel,
+) -> None:
+    path, body = ASKED["anthropic"]
+    last = {"role": "user", "content": "You are performing a CONTEXT CHECKPOINT COMPACTION."}
+    asked = {"tools": [], "system": "Use a short title.", "messages": [*body["messages"], last]}
+    post(model, path, body | asked)
+    assert model.exchanges[0].purpose == "summary"
+
+
 def test_every_tool_says_why_it_cannot_play_a_scenario() -> None:
     for tool in TOOLS.values():
         can = {"forked": tool.fork, "compacted": tool.compact, "image": tool.ask_with_image}
