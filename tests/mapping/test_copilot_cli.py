@@ -1056,3 +1056,20 @@ def test_a_folder_that_is_asked_for_is_read_whatever_its_name(tmp_path: Path) ->
     save_lines(folder, "events.jsonl", chained(("user.message", {"content": "x"})))
 
     assert len(messages(read(folder)[0])) == 1
+
+
+def test_an_answer_that_names_no_model_is_of_the_one_that_is_counted(tmp_path: Path) -> None:
+    recorded = session(tmp_path, answer("r1", model=None), FIRST)[0]
+    summed = session(tmp_path, answer("r1", model=None), shutdown(110, 10, 100))[0]
+
+    assert [message.model for message in messages(recorded)] == ["gpt-5"]
+    assert [message.model for message in messages(summed)] == ["gpt-5"]
+
+
+def test_of_several_models_that_are_counted_none_is_guessed(tmp_path: Path) -> None:
+    metrics = {"gpt-5": metric(110, 10, 100, 0), "gpt-5-mini": metric(5, 5, 0, 0)}
+    conversation, _ = session(
+        tmp_path, answer("r1", model=None), ("session.shutdown", {"modelMetrics": metrics})
+    )
+
+    assert messages(conversation)[0].model is None

@@ -182,7 +182,8 @@ class _Accounting:
             # Where there are records, a message without one that sums leave nothing for is counted elsewhere.
             if group and (any(spent) or self._has_records):
                 usage = spent.usage(f"{event.id}:{model}", {_source(event): event.id})
-                records.share(self._entries, group, usage)
+                # Of several models, which one a message is of would be a guess.
+                records.share(self._entries, group, usage, model if len(beyond) == 1 else None)
                 given.update(group)
             elif any(spent):
                 self._add(place, event, model, spent, _source(event))

@@ -130,18 +130,24 @@ def settle(entries: list[Entry], records: Records) -> None:
     """Put what each response used into its last message; one that became none gets an empty one."""
     for record in records:
         if record.places:
-            share(entries, record.places, record.tokens.usage(record.key, {"record": record.event.id}))
+            usage = record.tokens.usage(record.key, {"record": record.event.id})
+            share(entries, record.places, usage, record.model)
         elif any(record.tokens):
             entries[record.place] = _message(record)
 
 
-def share(entries: list[Entry], places: list[int], usage: Usage) -> None:
-    """Put what messages used together into the last of them; what they state alone stays beside its key."""
+def share(entries: list[Entry], places: list[int], usage: Usage, model: str | None) -> None:
+    """Put what messages used together into the last of them; what they state alone stays beside its key.
+
+    `model` is that of messages that name none.
+    """
     for place in places:
         message = entries[place]
         if not isinstance(message, Message):
             continue
         own = message.usage
+        if message.model is None:
+            message = entries[place] = replace(message, model=model)
         if place == places[-1]:
             extra = usage.extra if own is None else {**own.extra, **usage.extra}
             entries[place] = replace(message, usage=replace(usage, extra=extra))
