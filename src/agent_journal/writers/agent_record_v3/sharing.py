@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str | int, ...]
 # A text within another is looked for in few: an entry may have as many as a message has blocks.
 _MAX_SEARCHED = 64
+_SCALARS = frozenset({int, float, bool, type(None)})
 
 
 def share_texts(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -28,9 +29,13 @@ def share_texts(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _share(entry: dict[str, Any]) -> None:
-    children = ((("children", at), child) for at, child in enumerate(entry.get("children", ())))
-    every: list[tuple[Path, dict[str, Any]]] = [((), entry), *children]
-    holders = [(path, holder) for path, holder in every if OURS in holder]
+    holders: list[tuple[Path, dict[str, Any]]] = []
+    if OURS in entry and _may_have_long_text(entry[OURS]):
+        holders.append(((), entry))
+    if "children" in entry:
+        for at, child in enumerate(entry["children"]):
+            if OURS in child and _may_have_long_text(child[OURS]):
+                holders.append((("children", at), child))
     if not holders:
         return
     texts: dict[str, Path] | None = None
@@ -55,17 +60,37 @@ def _share(entry: dict[str, Any]) -> None:
         entry.setdefault(OURS, {})[SAME] = same
 
 
+def _may_have_long_text(ours: dict[str, Any]) -> bool:
+    """Whether our key has a long text, or something that is not of JSON; nearly all have neither.
+
+    What was used is counts, under a key that is made of ids: no text of an entry.
+    """
+    pending: list[Any] = [[value for name, value in ours.items() if name != "usage"]]
+    for container in pending:  # which grows meanwhile
+        for each in container.values() if container.__class__ is dict else container:
+            kind = each.__class__
+            if kind is str:
+                if len(each) >= MIN_SHARED_CHARS:
+                    return True
+            elif kind is dict or kind is list:
+                pending.append(each)
+            elif kind not in _SCALARS:
+                return True
+    return False
+
+
 def _long_texts(root: Any, without: str | None = None) -> Iterator[tuple[Any, Path, str]]:
     """Long texts in a value: what holds them, where they are, and they themselves."""
     pending: list[tuple[Any, Path]] = [(root, ())]
     while pending:
         container, path = pending.pop()
-        members = container.items() if isinstance(container, dict) else enumerate(container)
+        members = container.items() if container.__class__ is dict else enumerate(container)
         for name, value in members:
-            if isinstance(value, str):
+            kind = value.__class__
+            if kind is str:
                 if len(value) >= MIN_SHARED_CHARS:
                     yield container, (*path, name), value
-            elif isinstance(value, dict | list) and name != without:
+            elif (kind is dict or kind is list) and name != without:
                 pending.append((value, (*path, name)))
 
 
