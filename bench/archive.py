@@ -30,6 +30,8 @@ NOOP_STARTS, NOOP_US_PER_FILE = 10, 10
 GROWN_SECONDS = 0.3
 EXPORT_CPU_SECONDS, EXPORT_RSS_MB = 12, 300
 DISK_MB = 280
+# A conversation of so many megabytes, and the memory that a look at it may take.
+LARGE_MB, LOOK_RSS_MB = 300, 120
 _SAMPLE = 0.02
 # An installed program is compiled; where the environment forbids that, it would be compiled at each start.
 _ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -201,6 +203,49 @@ class Bench:
         limit = f"≤ {EXPORT_RSS_MB} MB"
         yield Figure("memory of it", f"{ours.rss_mb:.0f} MB", limit, ours.rss_mb <= EXPORT_RSS_MB)
 
+    def large(self) -> Iterator[Figure]:
+        """A look at one large conversation: a hit, a message, the end of it, all of it."""
+        home = self.work / "large-home"
+        folder = home / ".claude" / "projects" / "-work"
+        folder.mkdir(parents=True)
+        id_ = "a0000000-0000-4000-8000-000000000001"
+        with (folder / f"{id_}.jsonl").open("wb") as out:
+            for number in range(LARGE_MB):
+                out.write(_session_line(id_, number))
+        environ = {"AJ_HOME": str(self.work / "large"), "AJ_INDEX_VECTOR_BACKGROUND": "false"}
+        run([*AJ, "sync"], home, **environ)
+        middle = LARGE_MB // 2
+        looks = {
+            "a search hit in it": ["search", "--mode", "lexical", f"needle{middle}"],
+            "a message of it": ["show", f"{id_}@{id_}-{middle}", "--no-pager"],
+            "the end of it": ["show", id_, "--last", "3", "--no-pager"],
+            "all of it shown": ["show", id_, "--no-pager"],
+        }
+        for name, look in looks.items():
+            took = run([*AJ, *look], home, **environ)
+            limit = f"≤ {LOOK_RSS_MB} MB of {LARGE_MB}"
+            yield Figure(name, f"{took.rss_mb:.0f} MB", limit, took.rss_mb <= LOOK_RSS_MB)
+
+
+def _session_line(id_: str, number: int) -> bytes:
+    """A message of a session with a megabyte of what a tool gave."""
+    output = os.urandom(500_000).hex()
+    content = [
+        {"type": "text", "text": f"needle{number} and more"},
+        {"type": "tool_result", "tool_use_id": f"call{number}", "content": output},
+    ]
+    record = {
+        "type": "user",
+        "uuid": f"{id_}-{number}",
+        "parentUuid": f"{id_}-{number - 1}" if number else None,
+        "sessionId": id_,
+        "timestamp": f"2026-03-01T{number // 60 % 24:02}:{number % 60:02}:00.000Z",
+        "cwd": "/work",
+        "version": "2.1.90",
+        "message": {"role": "user", "content": content},
+    }
+    return json.dumps(record).encode() + b"\n"
+
 
 def installed_peer(work: Path) -> list[str] | None:
     """The peer in an environment of its own, or None."""
@@ -243,7 +288,7 @@ def main() -> None:
     parser.add_argument("--without-peer", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument(
-        "names", nargs="*", default=[], help="cold, noop, grown, imported; the first goes first"
+        "names", nargs="*", default=[], help="cold, noop, grown, imported, large; the first goes first"
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -255,6 +300,7 @@ def main() -> None:
             "noop": bench.noop,
             "grown": bench.grown,
             "imported": bench.imported,
+            "large": bench.large,
         }
         try:
             for name in arguments.names or all_names:

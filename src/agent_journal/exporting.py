@@ -115,6 +115,9 @@ def items(
         except AgentJournalError as error:  # 'aj check' tells more; the others can be read
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
+        for why, is_missing in journal.damage(listed, exact=shape.exact):
+            kind = Kind.DAMAGED if is_missing else Kind.RECOVERED
+            run.note.add(kind, f"{listed.source}:{listed.id}", "", why)
         is_found = True
         family.meet(listed, conversation, item)
         family.tell_children(listed)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import archive, embedding, indexing, journal, readers, survey
-from agent_journal.amounts import not_whole, size
-from agent_journal.archive import checking, machine
+from agent_journal import archive, embedding, indexing, journal, readers, survey, times
+from agent_journal.amounts import count, not_whole, size
+from agent_journal.archive import checking, machine, vault_checks
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import engine
 from agent_journal.config import FILE_NAME, defaults, load
@@ -36,6 +37,8 @@ _FOR_GOOD = 3650
 # Less free space than this is trouble, whatever is to be imported.
 _LEAST_FREE = 256 << 20
 _MOST_NAMED = 3
+# Checks read all of the vault within a month; who runs none for longer is reminded.
+_LATE_DAYS = 60
 _BROKEN = "see docs/archive.md, 'When it breaks'"
 # Programs that copy single files of a folder to other machines while they are written, and bring others back.
 _CARRIERS = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud")
@@ -196,12 +199,19 @@ def _journal(kept: Archive, config: Config) -> Finding:
 
 
 def _vault(kept: Archive, _config: Config) -> Finding:
-    gone = checking.lost(kept)
-    if not gone:
-        return Finding(topic="vault", says="all that was kept is there")
-    act = "put the newest backup in its place; or let 'aj sync --full' read again what is still on disk"
-    says = f"something that was kept is gone from {_some_of(gone)}"
-    return Finding(topic="vault", says=says, act=act, data={"packs": gone})
+    damage = checking.vault_damage(kept)
+    read = checking.vault_read_at(kept)
+    data: dict[str, Any] = {"read_at": read}
+    told = f"all of it was last read {read[:10]}" if read else "'aj check' has not read all of it yet"
+    if not damage:
+        late = bool(read) and time.time() - _LATE_DAYS * vault_checks.DAY > (times.epoch_ms(read) or 0) / 1000
+        act = "run 'aj check'" if late else ""
+        return Finding(topic="vault", says=f"no damage is known; {told}", act=act, data=data)
+    packs = list(dict.fromkeys(each.where for each in damage))
+    act = "run 'aj repair'; with --from BACKUP it looks there, too"
+    says = f"{count(len(damage), 'piece')} of what was kept damaged or gone, in {_some_of(packs)}; {told}"
+    data |= {"packs": packs, "damaged": [each.blob.hex() for each in damage]}
+    return Finding(topic="vault", says=says, act=act, data=data)
 
 
 def _index(kept: Archive, config: Config) -> Finding:

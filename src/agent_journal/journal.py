@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, crash_reports, indexing
 from agent_journal.closing import Closing
-from agent_journal.errors import AgentJournalError, CannotWrite, NoSuchName, UnfinishedErasure
+from agent_journal.errors import (
+    AgentJournalError,
+    CannotWrite,
+    DamagedArchive,
+    NoSuchName,
+    UnfinishedErasure,
+    UnusableArchive,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -22,6 +29,8 @@ if TYPE_CHECKING:
     from agent_journal.archive.found import Found, Result
     from agent_journal.archive.importing import Importer
     from agent_journal.archive.media import KeptMedia
+    from agent_journal.archive.repairing import Healed, Outcome
+    from agent_journal.archive.salvage import Sound
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
@@ -80,7 +89,7 @@ def sync(
                 begun(len(sizes), sum(sizes))
             if changed or outdated:  # else nothing that imports need be loaded
                 largest = _largest_media(config)
-                with _importer(kept, now, indexer.take, done, largest_media=largest) as importer:
+                with _importer(kept, now, indexer.take, done, largest_media=largest, heals=full) as importer:
                     for row in outdated:
                         importer.again(row)
                     reports = str(config.home / crash_reports.FOLDER)
@@ -106,10 +115,11 @@ def _importer(
     from_format: str | None = None,
     *,
     largest_media: int | None = 0,
+    heals: bool = False,
 ) -> Importer:
     from agent_journal.archive.importing import Importer  # noqa: PLC0415
 
-    return Importer(kept, now, changed, done, from_format, largest_media=largest_media)
+    return Importer(kept, now, changed, done, from_format, largest_media=largest_media, heals=heals)
 
 
 def _largest_media(config: Config) -> int | None:
@@ -163,7 +173,13 @@ def import_files(
         _finishing_erasure(kept, config),
         indexing.Indexer(kept, config) as indexer,
         _importer(
-            kept, moment(), indexer.take, done, from_format, largest_media=_largest_media(config)
+            kept,
+            moment(),
+            indexer.take,
+            done,
+            from_format,
+            largest_media=_largest_media(config),
+            heals=True,
         ) as importer,
     ):
         for each in folders.expanded(found, note or Notes(), from_format, is_refused):
@@ -266,6 +282,81 @@ def reindex(
         indexing.rebuild(kept, config, told)
 
 
+def repair(
+    config: Config,
+    backup: Path | None = None,
+    *,
+    gives_up: bool = False,
+    told: Callable[[str], None] | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Heal what is damaged in rows and vault from the sources, from a backup and from each other.
+
+    With `gives_up` the journal does without what is nowhere else. An index that is damaged is made anew.
+    """
+    from agent_journal.archive import repairing  # noqa: PLC0415 (seldom)
+
+    try:
+        return _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
+    except (UnusableArchive, DamagedArchive) as error:
+        # A journal may also be of a newer version, or of another machine: then nothing is wrong with it.
+        is_damaged = DamagedArchive in {type(error), type(error.__cause__)} or repairing.has_no_rows(
+            config.home
+        )
+        if backup is None or not is_damaged:
+            raise
+        restored = repairing.restore_rows(config.home, backup)
+    outcome = _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
+    return outcome._replace(healed=[*restored, *outcome.healed])
+
+
+def _repaired(
+    config: Config,
+    backup: Path | None,
+    *,
+    gives_up: bool,
+    told: Callable[[str], None] | None,
+    waiting: Callable[[str], None] | None,
+) -> Outcome:
+    from agent_journal.archive.repairing import Repairing  # noqa: PLC0415 (seldom)
+
+    with (
+        archive.open_to_write(config.home, waiting=waiting, make=False) as kept,
+        archive.open_as_it_is(backup) if backup is not None else nullcontext() as copy,
+        _finishing_erasure(kept, config),
+    ):
+        repairing = Repairing(kept, moment(), told or (lambda _: None))
+        outcome = repairing.run(
+            copy, gives_up=gives_up, reimport=lambda found: _import_again(kept, config, found)
+        )
+        if backup is not None and kept.store.is_damaged():
+            raise DamagedArchive(str(config.home / archive.DATABASE), "the database is damaged")
+        if indexing.fit(kept, config).problems:
+            indexing.rebuild(kept, config)
+            outcome.healed.append(index_made_anew(config))
+        return outcome
+
+
+def _import_again(kept: Archive, config: Config, found: list[Found]) -> None:
+    with (
+        indexing.Indexer(kept, config) as indexer,
+        _importer(
+            kept, moment(), indexer.take, lambda _: None, largest_media=_largest_media(config), heals=True
+        ) as importer,
+    ):
+        for each in found:
+            importer.take(each)
+
+
+def index_made_anew(config: Config) -> Healed:
+    """What is told of an index that was damaged."""
+    from agent_journal.archive.repairing import Healed  # noqa: PLC0415 (seldom)
+
+    return Healed(
+        str(config.storage.index_path), "the search index was damaged, and made again from the rows"
+    )
+
+
 def mend(config: Config, *, anew: bool) -> bool:
     """Bring the index up to the rows, or make it anew; whether nobody else was writing and that was done."""
     try:
@@ -342,6 +433,7 @@ class Journal(Closing):
         self._archive = archive.open_to_read(config.home, bringing_up)
         self._searching: Searching | None = None
         self._exact: Exactly | None = None
+        self._sound: Sound | None = None
         self._media: KeptMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
@@ -375,8 +467,26 @@ class Journal(Closing):
 
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """A conversation that was listed; with `media` it has the images and files that are kept for it."""
-        found = self._exactly().read(listed.key) if exact else self._archive.store.conversation(listed.key)
+        found = self._exactly().read(listed.key) if exact else self._soundly().conversation(listed.key)
         return self._kept_media().filled(listed.key, found) if media else found
+
+    def damage(self, listed: Listed, *, exact: bool = False) -> list[tuple[str, bool]]:
+        """What is to be said of damage that was met when a conversation was read last, as `read` was asked.
+
+        In words, and whether something is missing for it.
+        """
+        told = [(str(each), each.missing > 0) for each in self._soundly().told()]
+        for error in self._exactly().damage(listed.key) if exact else ():
+            why = f"{error.where}: {error.reason}; what the source itself said is as the rows have it"
+            told.append((why, True))
+        return told
+
+    def _soundly(self) -> Sound:
+        if self._sound is None:
+            from agent_journal.archive.salvage import Sound  # noqa: PLC0415 (who searches needs none of it)
+
+            self._sound = Sound(self._archive)
+        return self._sound
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
@@ -386,7 +496,7 @@ class Journal(Closing):
         if self._exact is None:
             from agent_journal.archive.exact import Exactly  # noqa: PLC0415 (seldom)
 
-            self._exact = Exactly(self._archive)
+            self._exact = Exactly(self._archive, self._soundly())
         return self._exact
 
     def _kept_media(self) -> KeptMedia:

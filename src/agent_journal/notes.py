@@ -38,6 +38,7 @@ class Kind(Enum):
         True,
         "an unforeseen error stopped the reader; what came before it is kept",
     )
+    DAMAGED = ("damaged", True, "the journal's copy of this is damaged; what is left of it was taken")
     # Everything came through; a person may still want to know.
     REPEATED_RECORD = ("repeated-record", False, "the same record again; it was counted once")
     WRONG_TYPE = ("wrong-type", False, "a field has an unexpected type and was kept as it is")
@@ -56,6 +57,7 @@ class Kind(Enum):
     ODD_COUNT = ("odd-count", False, "a count of tokens that cannot be true, which no sum has")
     ABSENT_FOLDER = ("absent-folder", False, "a place that the configuration names does not exist")
     IGNORED_FILE = ("ignored-file", False, "a file of the source holds no conversation")
+    RECOVERED = ("recovered", False, "one copy of this in the journal is damaged; another one was taken")
     # Writers.
     NOT_EXPRESSED = ("not-expressed", False, "the target format has no place for this")
     CHANGED = ("changed", False, "the target format demands another form of this")

@@ -243,6 +243,51 @@ class StoreSuite:
         with store.transaction():
             store.drop_blobs([b"c" * 32, b"d" * 32])
         assert {1: 103} == store.ends()
+        with store.transaction():
+            store.lose_places([(b"b" * 32, places[b"b" * 32])])
+        assert Place(0, 0, 5, 5) == store.place(b"b" * 32)
+        assert {0: 5, 1: 54} == store.ends()
+
+    # Damage
+
+    def test_nothing_is_damaged(self, store: Store) -> None:
+        conversation = talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="T")
+        key = put(store, conversation).conversation
+        with store.transaction():
+            store.put_memory(MEMORY, 1)
+            store.put_snapshot(snapshot(1, "/unit"))
+            assert 0 == store.mend(key, conversation, [row_of(entry) for entry in conversation.timeline])
+            store.settle_for_columns(key)
+            assert 0 == store.mend_links()
+
+        assert not store.unsound(key)
+        assert not store.mend_indexes()
+        assert not store.is_damaged()
+        assert {} == store.stood_in
+        assert ["/unit"] == store.units(1)
+        assert [key] == store.all_conversations() == store.told_by(1, "/unit")
+        assert key == store.key_of("some-tool", "a")
+        assert store.key_of("some-tool", "b") is None
+        assert [MEMORY] == store.memories_of(1)
+        assert [] == store.memories_of(2)
+        assert everything(store) == [conversation]
+
+    def test_an_outline_has_all_but_what_is_said(self, store: Store) -> None:
+        call = Message(id="2", role="assistant", parts=[ToolCall(name="ls", call_id="c", input={"a": 1})])
+        answer = Message(id="3", role="tool", parts=[ToolResult(call_id="c", output="a" * 1000)])
+        event = Event(id="e", name="done")
+        conversation = talk("a", said("1", "words", minute(1)), call, answer, event, title="T")
+        key = put(store, conversation).conversation
+        outline = store.outline(key)
+
+        assert ["1", "2", "3", "e"] == [entry.id for entry in outline.conversation.timeline]
+        assert outline.sizes[2] > 1000
+        assert sum(outline.sizes) == store.size_of(key)
+        assert conversation.timeline == [*store.entries_by_key(outline.keys).values()]
+        assert {outline.keys[2]: answer} == store.entries_by_key(outline.keys[2:3])
+        assert replace(conversation, timeline=[]) == store.conversation_without_entries(key)
+        kinds = [entry.parts[0].__class__ for entry in outline.conversation.timeline[:3]]  # type: ignore[union-attr]
+        assert [Text, ToolCall, ToolResult] == kinds
 
     # Conversations
 

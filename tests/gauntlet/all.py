@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.gauntlet import (
     crowds,
+    damage,
     faults,
     folders,
     kills,
@@ -20,6 +21,7 @@ from tests.gauntlet.drills import DRILLS
 __all__ = [
     "DRILLS",
     "crowds",
+    "damage",
     "faults",
     "folders",
     "kills",

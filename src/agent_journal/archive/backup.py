@@ -5,27 +5,40 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive as archives
 from agent_journal.archive import DATABASE, VAULT
-from agent_journal.archive.checking import problems
+from agent_journal.archive.checking import Problem, blobs_of, needed_blobs, problems
+from agent_journal.archive.vault_checks import Outcome
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.files import private_folder
 from agent_journal.source import as_text
 
 if TYPE_CHECKING:
+    from io import FileIO
     from pathlib import Path
 
     from agent_journal.archive import Archive
+    from agent_journal.archive.store import SourceRow
 
 _PARTIAL = ".partial"
+_BLOCK, _SECTOR = 1 << 20, 4096
 
 
-def backup(archive: Archive, target: Path) -> int:
-    """Copy rows and vault into a folder that is new or empty, checked; how many bytes they are.
+class Copied(NamedTuple):
+    """What a backup holds."""
 
-    Rows first: what they tell of is in the packs before they are written, and packs only grow.
+    size: int
+    problems: list[Problem]
+    """What is damaged in the journal itself, and so in the copy. All else was read and hashed there."""
+
+
+def backup(archive: Archive, target: Path) -> Copied:
+    """Copy rows and vault into a folder that is new or empty; all of the copy is read and hashed.
+
+    Rows first: what they tell of is in the packs before they are written, and packs only grow. What is
+    damaged in the journal is named; the copy has all else.
     """
     if not _is_text(target):
         raise CannotWrite(as_text(str(target)), "its name is no text; name another folder")
@@ -44,7 +57,7 @@ def backup(archive: Archive, target: Path) -> int:
         for pack in archive.vault.packs():
             _copy(archive.vault.pack_path(pack), partial / VAULT)
         with archives.open_to_read(partial) as copy:
-            _insist(copy)
+            found = _compared(copy, archive)
         size = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
@@ -53,7 +66,7 @@ def backup(archive: Archive, target: Path) -> int:
         _move_up(partial)
     else:
         partial.rename(target)
-    return size
+    return Copied(size, found)
 
 
 def _clear(partial: Path) -> None:
@@ -83,16 +96,50 @@ def _is_text(path: Path) -> bool:
         return False
 
 
-def _insist(copy: Archive) -> None:
-    """A copy that is not whole is none."""
-    for problem in problems(copy):
-        raise DamagedArchive(problem.where, problem.problem)
+def _compared(copy: Archive, archive: Archive) -> list[Problem]:
+    """What is wrong with a copy, and was wrong before; what is wrong with it alone is an error."""
+    found = [*problems(copy, vault=Outcome.nothing())]
+    if found:
+        with archive.store.one_moment():
+            before = {each.problem for each in problems(archive, vault=Outcome.nothing())}
+        for each in found:
+            if each.problem not in before:
+                raise DamagedArchive(each.where, each.problem)
+    needed = needed_blobs(copy)
+    holders: dict[bytes, list[SourceRow]] | None = None
+    for blob, place in copy.store.places():
+        trouble = copy.vault.trouble_at(blob, place) if needed is None or blob in needed else ""
+        if not trouble:
+            continue
+        if archive.vault.is_intact(blob):
+            reason = "the copy is not what was copied; is the disk sound? Try again, or name another folder"
+            raise CannotWrite(copy.vault.pack_path(place.pack), reason)
+        holders = blobs_of(copy) if holders is None else holders
+        paths = ", ".join(row.path for row in holders.get(blob, ()))
+        found.append(Problem(paths or archive.vault.pack_path(place.pack), trouble))
+    return found
 
 
 def _copy(pack: str, folder: Path) -> None:
     copy = folder / os.path.basename(pack)
     handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(pack, "rb") as source, os.fdopen(handle, "wb") as out:
-        shutil.copyfileobj(source, out, 1 << 20)
+    with open(pack, "rb", buffering=0) as source, os.fdopen(handle, "wb") as out:
+        left = os.fstat(source.fileno()).st_size
+        while left > 0 and (block := _block_of(source, min(left, _BLOCK))):
+            out.write(block)
+            left -= len(block)
         out.flush()
         os.fsync(out.fileno())
+
+
+def _block_of(source: FileIO, size: int) -> bytes:
+    """So many bytes of a pack; zeros where the disk gives none. What they should be is told by their hash."""
+    at = source.tell()
+    try:
+        return source.read(size) or b""
+    except OSError:
+        if size > _SECTOR:
+            source.seek(at)
+            return _block_of(source, _SECTOR)
+        source.seek(at + size)
+        return bytes(size)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from agent_journal import times
+from agent_journal.archive import vault_checks
 from agent_journal.archive.kept import stream_of
 from agent_journal.errors import DamagedArchive
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import SourceRow
+    from agent_journal.archive.vault_checks import Damage, Outcome
 
 _BLOCK = 1 << 20
 
@@ -27,42 +29,52 @@ class Problem(NamedTuple):
     problem: str
 
 
-def problems(archive: Archive, *, deep: bool = False) -> Iterator[Problem]:
-    """Every problem in rows and vault; with `deep` all kept bytes are read and hashed again."""
+def problems(archive: Archive, *, deep: bool = False, vault: Outcome | None = None) -> Iterator[Problem]:
+    """Every problem in rows and vault; with `deep` all kept bytes are read and hashed again.
+
+    `vault` is what was found there already, if somebody looked.
+    """
     for where, what in archive.store.problems():
         yield Problem(where, what)
-    for found in (_blobs(archive, deep=deep), _kept(archive, deep=deep)):
+    in_vault = _blobs(archive, deep=deep) if vault is None else _named(archive, vault.damage)
+    for found in (in_vault, _kept(archive, deep=deep)):
         try:
             yield from found
         except DamagedArchive as error:  # of rows, so that nothing more can be told
             yield Problem(error.where, error.reason)
 
 
-def lost(archive: Archive) -> list[str]:
-    """The packs of which something is gone that is needed, by the sizes of their files alone."""
-    return list(dict.fromkeys(problem.where for problem in _blobs(archive, deep=False)))
+def _named(archive: Archive, damage: list[Damage]) -> Iterator[Problem]:
+    """Damage of the vault, each with the sources of which something is in it."""
+    holders = blobs_of(archive) if damage else {}
+    for each in damage:
+        paths = ", ".join(row.path for row in holders.get(each.blob, ()))
+        yield Problem(each.where, f"{each.problem}; a piece of {paths}" if paths else each.problem)
+
+
+def vault_damage(archive: Archive) -> list[Damage]:
+    """What is known to be damaged or gone in the vault: by the sizes of files, and by earlier checks."""
+    return vault_checks.glance(archive, lambda: needed_blobs(archive))
+
+
+def vault_read_at(archive: Archive) -> str | None:
+    """Since when all of the vault was read; None if a part of it never was."""
+    at = vault_checks.load(archive.home).whole_at
+    return times.from_epoch(at) if at else None
 
 
 def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:
-    sizes = {pack: os.path.getsize(archive.vault.pack_path(pack)) for pack in archive.vault.packs()}
-    needed = _needed(archive)
+    needed = needed_blobs(archive)
     for blob, place in archive.store.places():
         if needed is not None and blob not in needed:
             continue
-        if place.start + place.stored > sizes.get(place.pack, 0):
-            yield Problem(archive.vault.pack_path(place.pack), f"{blob.hex()} lies behind its end")
-        elif deep:
-            try:
-                archive.vault.at(blob, place)
-                is_stated = archive.vault.states(blob, place)
-            except DamagedArchive as error:
-                yield Problem(error.where, error.reason)
-                continue
-            if not is_stated:
-                yield Problem(archive.vault.pack_path(place.pack), f"{blob.hex()} is not what it says it is")
+        if deep or place.is_lost or not archive.vault.reaches(place):
+            trouble = archive.vault.trouble_at(blob, place)
+            if trouble:
+                yield Problem(archive.vault.pack_path(place.pack), trouble)
 
 
-def _needed(archive: Archive) -> set[bytes] | None:
+def needed_blobs(archive: Archive) -> set[bytes] | None:
     """Blobs that something consists of; None, which is all, if that cannot be told.
 
     A file that was put again after a pack was cut may lie in other pieces than before.
@@ -78,8 +90,22 @@ def _kept(archive: Archive, *, deep: bool) -> Iterator[Problem]:
         yield from _snapshots(archive, row, deep=deep)
 
 
+def blobs_of(archive: Archive) -> dict[bytes, list[SourceRow]]:
+    """Every blob that something consists of, and of which sources."""
+    found: dict[bytes, list[SourceRow]] = {}
+    for row in archive.store.sources():
+        for snapshot in archive.store.snapshots(row.key):
+            for blob in snapshot.manifest.blobs():
+                held = found.setdefault(blob, [])
+                if row not in held:
+                    held.append(row)
+    return found
+
+
 def _snapshots(archive: Archive, row: SourceRow, *, deep: bool) -> Iterator[Problem]:
     for snapshot in archive.store.snapshots(row.key):
+        if snapshot.manifest.damage:
+            continue  # which is told already
         missing = [blob for blob in snapshot.manifest.blobs() if archive.store.place(blob) is None]
         if missing:
             yield Problem(row.path, f"{len(missing):,} pieces of what was kept of it are in no pack")

@@ -18,7 +18,7 @@ from agent_journal import pipeline, readers
 from agent_journal.archive.frames import alone
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.manifest import KeptFile
-from agent_journal.archive.rows import without_native
+from agent_journal.archive.salvage import Patched, Sound, with_native
 from agent_journal.model import Conversation, Message
 from agent_journal.notes import Notes
 from agent_journal.pipeline import Unit
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.store import Snapshot
-    from agent_journal.archive.vault import Vault
-    from agent_journal.model import Event
+    from agent_journal.errors import DamagedArchive
 
 _ALONE = b"alone"
 # From so many conversations on it is quicker to read a unit once than to look for the frame of each.
@@ -44,24 +43,43 @@ _decode = msgspec.msgpack.Decoder(Conversation).decode
 class Exactly:
     """Gives conversations as the rows have them, with the source's own form of what is as it was there."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, sound: Sound | None = None) -> None:
         self._archive = archive
+        self._sound = sound or Sound(archive)
         self._unit: tuple[int, str] | None = None
         self._snapshots: list[Snapshot] = []
         self._asked: Counter[tuple[int, str, int]] = Counter()
+        self._vaults: dict[tuple[int, str, int], Patched] = {}
         self._shelf: Shelf | None = None
         self._shelved: dict[tuple[int, str, int], dict[_Name, tuple[int, int] | None]] = {}
 
     def read(self, key: int) -> Conversation:
         """A conversation: one that a file no longer tells whole has the rest from what was kept before."""
-        stored = self._archive.store.conversation(key)
+        stored = self._sound.conversation(key)
         left = {entry.id for entry in stored.timeline if isinstance(entry, Message)}
         for unit in self._archive.store.units_of(key):
             for snapshot in reversed(self._kept(unit)):
                 found = self._found(snapshot, _name(stored), left) if left else None
                 if found is not None:
-                    stored = _with_native(stored, found, left)
+                    stored = with_native(stored, found, left)
         return stored
+
+    def damage(self, key: int) -> list[DamagedArchive]:
+        """What is damaged of the kept bytes that were read for a conversation."""
+        found = {
+            blob: error
+            for unit in self._archive.store.units_of(key)
+            for snapshot in self._kept(unit)
+            for blob, error in self._patched(snapshot).damaged.items()
+        }
+        return list(found.values())
+
+    def _patched(self, snapshot: Snapshot) -> Patched:
+        """The vault as far as a snapshot can be read; what is damaged there is as in the rows."""
+        place = (snapshot.source, snapshot.unit, snapshot.number)
+        if place not in self._vaults:
+            self._vaults[place] = Patched(self._archive.vault, snapshot.manifest)
+        return self._vaults[place]
 
     def _kept(self, unit: tuple[int, str]) -> list[Snapshot]:
         """What is kept of a unit, oldest first; the conversations of an export come one after the other."""
@@ -88,7 +106,7 @@ class Exactly:
 
     def _in_frame(self, snapshot: Snapshot, name: _Name, left: set[str]) -> Conversation | None:
         """A conversation that is all in one frame; those of many lines span several."""
-        frames = [*islice(_frames(self._archive.vault, snapshot.manifest, name[1].encode()), 2)]
+        frames = [*islice(_frames(self._patched(snapshot), snapshot.manifest, name[1].encode()), 2)]
         for vault, manifest in frames if len(frames) == 1 else ():
             for item in _conversations(vault, snapshot, manifest):
                 if _name(item) == name and left <= {entry.id for entry in item.timeline}:
@@ -116,7 +134,7 @@ class Exactly:
         return self._shelf.put(item)
 
     def _whole(self, snapshot: Snapshot) -> Iterator[Conversation]:
-        return _conversations(self._archive.vault, snapshot, snapshot.manifest)
+        return _conversations(self._patched(snapshot), snapshot, snapshot.manifest)
 
 
 def _name(conversation: Conversation) -> _Name:
@@ -131,7 +149,7 @@ def _conversations(vault: Any, snapshot: Snapshot, manifest: Manifest) -> Iterat
             yield item
 
 
-def _frames(vault: Vault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
+def _frames(vault: Patched, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
     """The unit with one frame in place of a file, for each frame with the id in it."""
     for place, file in manifest.files.items():
         for chunk in file.chunks if len(file.chunks) > 1 else ():
@@ -145,23 +163,10 @@ def _frames(vault: Vault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any,
 class _Overlaid:
     """A vault that has one blob more."""
 
-    def __init__(self, vault: Vault, data: bytes) -> None:
+    def __init__(self, vault: Patched, data: bytes) -> None:
         self._vault = vault
         self._data = data
 
     def get(self, blob: bytes) -> bytes:
         """Bytes by their hash."""
         return self._data if blob == _ALONE else self._vault.get(blob)
-
-
-def _with_native(stored: Conversation, found: Conversation, left: set[str]) -> Conversation:
-    """The conversation with the source's own form of messages of which that was left to find."""
-    there = {entry.id: entry for entry in found.timeline if entry.id in left}
-    return replace(stored, timeline=[_own(entry, there.get(entry.id), left) for entry in stored.timeline])
-
-
-def _own(entry: Message | Event, other: Message | Event | None, left: set[str]) -> Message | Event:
-    if isinstance(other, Message) and isinstance(entry, Message) and without_native(other) == entry:
-        left.discard(entry.id)
-        return other
-    return entry

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal import pipeline, readers, writers
-from agent_journal.archive.kept import Replayed
+from agent_journal import readers, writers
+from agent_journal.archive import salvage
 from agent_journal.archive.manifest import KeptFile, Manifest
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
@@ -25,7 +25,6 @@ from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
 from agent_journal.output import new_run
-from agent_journal.pipeline import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -103,45 +102,20 @@ def scrub(archive: Archive, source: int) -> None:
             nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
             store.put_source(replace(nothing, status=Status.FORGOTTEN))
         return
-    snapshots = store.snapshots(source)
-    newest = {snapshot.unit: snapshot.number for snapshot in snapshots}
-    rewritten: list[Snapshot] = []
-    for snapshot in snapshots:
-        try:
-            rewritten.append(_without_forgotten(archive, snapshot, row.path))
-        except DamagedArchive:
-            # Nobody can tell any more which of these bytes must go, so all of them do. The rows have what
-            # others said in them.
-            if snapshot.number == newest[snapshot.unit]:
-                rewritten.append(_rewritten(archive, snapshot, _from_rows(archive, snapshot)))
+    instead = [rewritten(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
     archive.vault.settle()
     with store.transaction():
         store.drop_snapshots(source)
-        for snapshot in rewritten:
+        for snapshot in instead:
             store.put_snapshot(snapshot)
 
 
-def _without_forgotten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
-    reader = readers.get(snapshot.reader)
-    source = Replayed(snapshot.manifest, archive.vault, label, snapshot.unit)
-    items = pipeline.read_unit(Unit(source, reader, snapshot.version), Notes(), is_confined=False)
-    return _rewritten(archive, snapshot, _remembered(archive, items))
-
-
-def _from_rows(archive: Archive, snapshot: Snapshot) -> Iterator[Item]:
-    """The conversations of a unit as the rows have them, for a unit whose bytes cannot be read."""
-    store = archive.store
-    for key in store.conversations_of(snapshot.source):
-        units = store.units_of(key)
-        if any(source == snapshot.source and unit in {"", snapshot.unit} for source, unit in units):
-            yield store.conversation(key)
-
-
-def _rewritten(archive: Archive, snapshot: Snapshot, items: Iterable[Item]) -> Snapshot:
-    """A snapshot that consists of items in our own format."""
+def rewritten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
+    """A snapshot in our own format, of all in it that is not forgotten."""
     own = readers.get(_OWN).INFO
+    items = salvage.items(archive, snapshot, label)
     out = io.BytesIO()
-    writers.get(_OWN).write(items, out, new_run(Notes()))
+    writers.get(_OWN).write(_remembered(archive, items), out, new_run(Notes()))
     data = out.getvalue()
     chunks = [archive.vault.put(data[at : at + CHUNK_BYTES]) for at in range(0, len(data), CHUNK_BYTES)]
     file = KeptFile("kept.jsonl", len(data), hashlib.sha256(data).digest(), chunks)
@@ -177,21 +151,28 @@ def sweep(archive: Archive) -> int:
     places: dict[int, list[tuple[bytes, Place]]] = {}
     for blob, place in list(store.places()):
         places.setdefault(place.pack, []).append((blob, place))
+    with store.transaction():  # what was lost and is needed no more
+        there = {*vault.packs()}
+        store.drop_blobs(
+            [blob for pack in places.keys() - there for blob, _ in places[pack] if blob not in needed]
+        )
     for pack in vault.packs():
         known = places.get(pack, [])
         here = [(blob, place) for blob, place in known if blob in needed]
         if vault.has_only(pack, (place for _, place in here)):
             continue
         gone = [blob for blob, _ in known if blob not in needed]
+        lost: list[tuple[bytes, Place]] = []
         vault.begin_pack()
         for blob, place in here:
             try:
                 vault.move(blob, place)
             except DamagedArchive:
-                gone.append(blob)  # it is of no use any more, and 'check' tells that it is missing
+                lost.append((blob, place))  # 'check' tells that it is lost, 'repair' looks for it elsewhere
         vault.settle()
         with store.transaction():
             store.drop_blobs(gone)
+            store.lose_places(lost)
         freed += sum(place.stored for blob, place in known if blob not in needed)
         vault.drop_pack(pack)
     return freed

@@ -56,7 +56,7 @@ class _Steady(Reading):
 
 
 def _frames(stream: Stream) -> Iterator[bytes]:
-    first = _read(stream, CHUNK_BYTES)
+    first = read_up_to(stream, CHUNK_BYTES)
     if len(first) < CHUNK_BYTES:
         if first:
             yield first
@@ -71,10 +71,10 @@ def _lines(block: bytes, stream: Stream) -> Iterator[bytes]:
         end = block.rfind(b"\n") + 1
         if len(block) < CHUNK_BYTES or not end:
             yield block
-            block = _read(stream, CHUNK_BYTES)
+            block = read_up_to(stream, CHUNK_BYTES)
         else:
             yield block[:end]
-            block = block[end:] + _read(stream, CHUNK_BYTES - len(block) + end)
+            block = block[end:] + read_up_to(stream, CHUNK_BYTES - len(block) + end)
 
 
 def _elements(block: bytes, stream: Stream) -> Iterator[bytes]:
@@ -85,7 +85,7 @@ def _elements(block: bytes, stream: Stream) -> Iterator[bytes]:
     while True:
         end = _end_of_element(data, at)
         if end is None:
-            more = _read(stream, CHUNK_BYTES) if len(data) - start < _LARGEST else b""
+            more = read_up_to(stream, CHUNK_BYTES) if len(data) - start < _LARGEST else b""
             if not more:
                 break
             data = data[start:] + more
@@ -114,7 +114,7 @@ def _end_of_element(data: bytearray, at: int) -> int | None:
     return None  # it ends with the data: more of it may follow
 
 
-def _read(stream: Stream, size: int) -> bytes:
+def read_up_to(stream: Stream, size: int) -> bytes:
     """So many bytes, or what is left; a stream may give them in small pieces."""
     pieces: list[bytes] = []
     while size and (piece := stream.read(size)):

@@ -11,6 +11,7 @@ from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.kept import Replayed
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import messages_in
+from agent_journal.archive.salvage import Patched
 from agent_journal.archive.store import Erasing, SourceRow, Status
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, DamagedArchive
@@ -19,7 +20,7 @@ from agent_journal.notes import Kind, Note, Notes
 from agent_journal.source import as_text, why_absent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -90,9 +91,12 @@ class Importer:
         from_format: str | None = None,
         *,
         largest_media: int | None = 0,
+        heals: bool = False,
     ) -> None:
         self._archive = archive
         self._store = archive.store
+        self._heals = heals
+        """Whether rows that are damaged are written again where a source has what they should hold."""
         self._now = now
         self._changed = changed
         self._done = done
@@ -180,9 +184,10 @@ class Importer:
         row = self._store.source(row.path) or row
         known = readers.discover()  # one may have come with a package that is no longer there
         snapshots = self._store.snapshots(row.key)
+        vaults = [Patched(self._archive.vault, each.manifest) for each in snapshots]
         units: list[tuple[Snapshot, Source]] = [
-            (each, Replayed(each.manifest, self._archive.vault, row.path, each.unit))
-            for each in snapshots
+            (each, Replayed(each.manifest, vault, row.path, each.unit))
+            for each, vault in zip(snapshots, vaults, strict=True)
             if each.reader in known
         ]
         newest = {each.unit: each.number for each, _ in units}
@@ -197,16 +202,33 @@ class Importer:
         older = [(each, source) for each, source in reversed(units) if each.number != newest[each.unit]]
         self._store.begin_again(row.key)
         try:
-            self._queue_all(taking, reading.again(row, current))
-            self._queue_all(aside, past.again(replace(row), older))
-        except DamagedArchive as error:
+            self._queue_all(taking, self._that_lack_nothing(reading.again(row, current), vaults))
+            self._queue_all(aside, self._that_lack_nothing(past.again(replace(row), older), vaults))
+            trouble = next((vault.trouble for vault in vaults if vault.trouble is not None), None)
+        except DamagedArchive as error:  # of the rows
+            trouble = error
+        if trouble is not None:
+            # The snapshots stay as they are, so that all of it is read again once it is repaired.
             self.flush()
             self._store.end_again(row.key, is_whole=False)
-            self._done(_unreadable(row, error))
+            self._done(_unreadable(row, trouble))
             return
         taking.is_whole = taking.is_whole and not (reading.has_failed or past.has_failed)
         reading.read.snapshots += past.read.snapshots
         self._queue(_Ready(taking, reading.read, []))
+
+    def _that_lack_nothing(
+        self, items: Iterable[tuple[Item, list[Row]]], vaults: list[Patched]
+    ) -> Iterator[tuple[Item, list[Row]]]:
+        """What is read again, but for conversations of which damage took something that the rows have."""
+        for item, rows in items:
+            is_damaged = any(vault.trouble is not None for vault in vaults)
+            if is_damaged and isinstance(item, Conversation):
+                key = self._store.key_of(item.source, item.id)
+                there = set() if key is None else {entry.id for _, entry in self._store.entries(key)}
+                if not there <= {row.id for row in rows}:
+                    continue
+            yield item, rows
 
     def take_prepared(self, prepared: Prepared) -> None:
         """Import a source that nobody knew and that another process has read."""
@@ -308,6 +330,8 @@ class Importer:
         taking.leaves = taking.leaves or change.leaves
         taking.messages += messages_in(ready.rows)
         taking.new_messages += change.added
+        if self._heals and change.conversation and not ready.blocks and change.added < len(ready.rows):
+            self._store.mend(change.conversation, item, ready.rows)
         return change
 
     def _settle_again(self, taking: _Taking) -> Change:

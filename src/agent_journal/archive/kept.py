@@ -20,7 +20,7 @@ import msgspec
 
 from agent_journal import database
 from agent_journal.archive.found import Stat, stat_of
-from agent_journal.archive.frames import frames
+from agent_journal.archive.frames import frames, read_up_to
 from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.closing import Closing
@@ -31,7 +31,7 @@ from agent_journal.source import File, Folder, Member, as_text, is_plain, opened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.archive.vault import Vault
+    from agent_journal.archive.vault import Blobs, Vault
     from agent_journal.source import Source, Stream
 
 # Ends of a growing file are kept one by one; when so many small ones have come together they become one.
@@ -117,17 +117,24 @@ def _stored(source: Source, vault: Vault) -> tuple[KeptFile, bytes | None]:
 
 
 def _grown(source: Source, vault: Vault, before: KeptFile) -> KeptFile | None:
-    """Put the longer end of a file into the vault; None if it does not begin as it did."""
-    if not before.size or before.broke or not all(map(vault.has, before.chunks)):
+    """Put the longer end of a file into the vault; None if it does not begin as it did.
+
+    Chunks of its beginning that are damaged there are written again.
+    """
+    sizes = [vault.size_of(chunk) for chunk in before.chunks]
+    if not before.size or before.broke or None in sizes:
         return None
     digest = hashlib.sha256()
     kept = KeptFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
     with source.open() as stream:
-        left = before.size
-        while left and (block := stream.read(min(left, CHUNK_BYTES))):
+        for chunk, size in zip(before.chunks, sizes, strict=True):
+            block = read_up_to(stream, size or 0)
+            if not vault.holds(chunk, block):
+                if hashlib.sha256(block).digest() != chunk:
+                    return None
+                vault.put(block)
             digest.update(block)
-            left -= len(block)
-        if left or digest.digest() != before.sha256:
+        if digest.digest() != before.sha256:
             return None
         for block in frames(stream):
             digest.update(block)
@@ -147,7 +154,7 @@ def _joined_ends(chunks: list[bytes], vault: Vault) -> list[bytes]:
     return [*chunks[:-_MANY_SMALL], vault.put(b"".join(ends))]
 
 
-def stream_of(file: KeptFile, vault: Vault, label: str = "") -> Stream:
+def stream_of(file: KeptFile, vault: Blobs, label: str = "") -> Stream:
     """The bytes of a file from the vault; it breaks off where the file did."""
     if len(file.chunks) == 1 and not file.broke:
         return io.BytesIO(vault.get(file.chunks[0]))
@@ -157,7 +164,7 @@ def stream_of(file: KeptFile, vault: Vault, label: str = "") -> Stream:
 class _Chunks(Closing):
     """Blobs of the vault, one after another."""
 
-    def __init__(self, file: KeptFile, vault: Vault, label: str) -> None:
+    def __init__(self, file: KeptFile, vault: Blobs, label: str) -> None:
         self._left = iter(file.chunks)
         self._broke = file.broke
         self._vault = vault
@@ -167,8 +174,8 @@ class _Chunks(Closing):
     def read(self, size: int = -1, /) -> bytes:
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK_BYTES), b""))
-        if not self._block:
-            self._block = memoryview(next((self._vault.get(chunk) for chunk in self._left), b""))
+        while not self._block and (chunk := next(self._left, None)) is not None:
+            self._block = memoryview(self._vault.get(chunk))
         if not self._block and self._broke:
             raise UnreadableSource(self._label, self._broke)
         piece = bytes(self._block[:size])
@@ -326,7 +333,7 @@ class KeptDatabase(Database):
 class ReplayedDatabase(Database):
     """Answers as a database once did."""
 
-    def __init__(self, answers: list[KeptRows], vault: Vault, label: str) -> None:
+    def __init__(self, answers: list[KeptRows], vault: Blobs, label: str) -> None:
         # Asked twice, the answer that goes on longest holds the other.
         self._answers: dict[tuple[str, tuple[Any, ...]], KeptRows] = {
             (answer.sql, answer.values): answer
@@ -356,7 +363,7 @@ class Replayed:
     def __init__(
         self,
         manifest: Manifest,
-        vault: Vault,
+        vault: Blobs,
         label: str,
         unit: str,
         place: str = "",

@@ -51,9 +51,14 @@ class Manifest(Struct, omit_defaults=True):
     sha256: str = ""
     is_partial: bool = False
     """Whether an unforeseen error stopped the reader, so that it may not have asked for all that it needs."""
+    damage: str = ""
+    """Why it cannot be read; it is never stored."""
+    loose: list[bytes] = []
+    """The blobs that it named, as far as that can be told from what is left of it."""
 
     def blobs(self) -> Iterator[bytes]:
         """The hash of every blob it needs."""
+        yield from self.loose
         for file in self.files.values():
             yield from file.chunks
         for answers in self.databases.values():

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent_journal.archive.found import stat_of
 from agent_journal.archive.kept import stream_of
-from agent_journal.errors import UnreadableSource
+from agent_journal.errors import DamagedArchive, UnreadableSource
 from agent_journal.model import Media, Memory, Message, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.source import File, Member, as_text, files_below, is_plain
@@ -162,7 +162,7 @@ class KeptMedia:
         try:
             with stream_of(file, self._archive.vault, file.name) as stream:
                 data = base64.b64encode(stream.read()).decode()
-        except UnreadableSource:  # 'aj check' tells what is wrong with the vault
+        except (UnreadableSource, DamagedArchive):  # 'aj check' tells what is wrong with the vault
             return media
         return replace(media, data=data, size=file.size)
 

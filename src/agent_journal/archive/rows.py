@@ -333,3 +333,8 @@ def conversation_of(detail: bytes) -> Conversation:
 def memory_of(body: bytes) -> Memory:
     """A memory as it was stored."""
     return _memories().decode(body)
+
+
+def memory_hash(memory: Memory) -> bytes:
+    """What tells two versions of a memory apart; where it came from does not."""
+    return content_hash(encoded.encode(replace(memory, origin=None)), None)

@@ -83,6 +83,30 @@ class Snapshot(msgspec.Struct, kw_only=True):
     manifest: Manifest
 
 
+class Unsound(NamedTuple):
+    """What is damaged of a conversation in the rows."""
+
+    entries: dict[int, tuple[str, bytes]]
+    """Entries that cannot be read, or are not what was stored: by key, id and hash."""
+    detail: bool
+    """Whether what is known of it beside its entries is damaged."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is."""
+        return bool(self.entries) or self.detail
+
+
+class Outline(NamedTuple):
+    """A conversation without what its entries say."""
+
+    conversation: Conversation
+    """Its timeline has who spoke and when, which tools were called, and an ellipsis for what was said."""
+    keys: list[int]
+    """Of its entries."""
+    sizes: list[int]
+    """How many bytes each of them is."""
+
+
 class Change(NamedTuple):
     """What bringing in a conversation changed."""
 
@@ -274,6 +298,8 @@ class Store(Catalog, Protocol):
     """
 
     journal_id: str
+    stood_in: dict[int, bytes]
+    """The hashes of entries, by key, that are damaged and for which what columns have was given."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing of what is written inside."""
@@ -312,6 +338,9 @@ class Store(Catalog, Protocol):
     def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
         """What is kept of a source, or of one unit of it: unit by unit, oldest first."""
 
+    def units(self, source: int) -> list[str]:
+        """The units of which something is kept of a source."""
+
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
         """Sources of which something was read by an older revision of its reader than these."""
 
@@ -336,9 +365,15 @@ class Store(Catalog, Protocol):
     def conversations_of(self, source: int) -> list[int]:
         """The conversations that a source holds, or once held."""
 
+    def told_by(self, source: int, unit: str) -> list[int]:
+        """The conversations that a unit of a source tells, as far as that is known."""
+
     # The vault's catalog
     def places(self) -> Iterator[tuple[bytes, Place]]:
         """Every blob with its place, pack by pack."""
+
+    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+        """Remember that blobs are lost; their sizes stay known."""
 
     def needed_blobs(self) -> set[bytes]:
         """Every blob that a snapshot consists of."""
@@ -375,8 +410,32 @@ class Store(Catalog, Protocol):
     def end_again(self, source: int, *, is_whole: bool) -> Change:
         """Take away what only this source gave and did not give again, if it was read whole."""
 
+    def key_of(self, source: str, id_: str) -> int | None:
+        """The key of a conversation."""
+
     def conversation(self, key: int) -> Conversation:
-        """A conversation with its timeline, as it was read (but for `native`)."""
+        """A conversation with its timeline, as it was read (but for `native`).
+
+        In place of an entry whose content is damaged stands what the columns have of it; `unsound` tells.
+        """
+
+    def conversation_without_entries(self, key: int) -> Conversation:
+        """All that is known of a conversation but its timeline."""
+
+    def outline(self, conversation: int) -> Outline:
+        """A conversation without what its entries say: who spoke, in which order, and how much that is."""
+
+    def size_of(self, conversation: int) -> int:
+        """How many bytes the entries of a conversation are."""
+
+    def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
+        """Entries by their keys; only the blocks in which these lie are read."""
+
+    def unsound(self, conversation: int) -> Unsound:
+        """What is damaged of a conversation."""
+
+    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
+        """Write again what is damaged of a conversation and sound in these rows; how many entries."""
 
     def link(self, key: int) -> Link | None:
         """Where a conversation came from; its timeline is not read."""
@@ -404,8 +463,26 @@ class Store(Catalog, Protocol):
     def put_memory(self, memory: Memory, source: int) -> Change:
         """Bring in a memory; another with the same id is replaced if it says something else."""
 
+    def settle_for_columns(self, conversation: int) -> None:
+        """Let what the columns have of damaged entries be all that there is of them."""
+
+    def all_conversations(self) -> list[int]:
+        """The keys of all conversations."""
+
+    def mend_links(self) -> int:
+        """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
+
+    def is_damaged(self) -> bool:
+        """Whether the database itself does not fit together, whatever is in it."""
+
+    def mend_indexes(self) -> bool:
+        """Make the indexes of tables again if one does not fit its table; whether one did not."""
+
     def memories(self) -> Iterator[Memory]:
         """Every memory."""
+
+    def memories_of(self, source: int) -> list[Memory]:
+        """The memories that a source gave."""
 
     # Index
     def last_key(self) -> int:

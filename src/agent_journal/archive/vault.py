@@ -27,6 +27,8 @@ _PACK_BYTES = 64 << 20
 _MAGIC = b"AJb1"
 _HEADER = struct.Struct(">4s32sII")  # magic, hash, size, stored size
 _MOST_OPEN = 16
+_MOST_REMEMBERED = 100_000
+_LOST_PACK = 0  # no pack has this number
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -37,6 +39,16 @@ class Place(NamedTuple):
     start: int
     stored: int
     size: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the blob is in no pack any more; of what is lost, its size is still known."""
+        return self.pack == _LOST_PACK
+
+    @property
+    def lost(self) -> Place:
+        """The place of a blob of which only the size is left."""
+        return Place(_LOST_PACK, 0, self.stored, self.size)
 
 
 class Catalog(Protocol):
@@ -52,6 +64,13 @@ class Catalog(Protocol):
         """Where the last known blob of each pack ends."""
 
 
+class Blobs(Protocol):
+    """Whatever gives bytes by their hash."""
+
+    def get(self, blob: bytes, /) -> bytes:
+        """Bytes by their hash."""
+
+
 class Vault:
     """Blobs by their SHA-256. Only one process may write; any number may read."""
 
@@ -64,19 +83,67 @@ class Vault:
         self._out: int | None = None
         self._reading: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
+        self._intact: set[bytes] = set()
         self._packing = Packing()
 
     def put(self, data: bytes) -> bytes:
-        """Keep bytes; their hash. They last when `settle` has returned."""
+        """Keep bytes; their hash. They last when `settle` has returned.
+
+        What is there already is compared with them: a copy that is damaged is written again.
+        """
         blob = hashlib.sha256(data).digest()
-        if not self.has(blob):
+        if not self.holds(blob, data):
             self._write(blob, data)
         return blob
 
     def put_stored(self, blob: bytes, stored: bytes, size: int) -> None:
         """Keep bytes that are hashed and compressed already."""
-        if not self.has(blob):
+        if not self.is_intact(blob):
             self._append(blob, stored, size)
+
+    def holds(self, blob: bytes, data: bytes) -> bool:
+        """Whether the bytes of a blob, which these should be, are here and intact.
+
+        Comparing is quicker than hashing. Of a blob that was found intact before, nothing is compared.
+        """
+        if blob in self._pending or blob in self._intact:
+            return True
+        place = self._place(blob)
+        if place is None or place.size != len(data):
+            return False
+        try:
+            is_same = self._unpacked(blob, place) == data and self.states(blob, place)
+        except DamagedArchive:
+            return False
+        if is_same:
+            self._remember(blob)
+        return is_same
+
+    def is_intact(self, blob: bytes) -> bool:
+        """Whether a blob is here, can be read and is what was put."""
+        if blob in self._pending or blob in self._intact:
+            return True
+        place = self._place(blob)
+        if place is None or self.trouble_at(blob, place):
+            return False
+        self._remember(blob)
+        return True
+
+    def reaches(self, place: Place) -> bool:
+        """Whether a pack is long enough to hold what should be at a place."""
+        return place.start + place.stored <= self._size(place.pack)
+
+    def trouble_at(self, blob: bytes, place: Place) -> str:
+        """What is wrong with a blob that should be at a place; empty if nothing is."""
+        if place.is_lost:
+            return f"{blob.hex()} is lost"
+        if not self.reaches(place):
+            return f"{blob.hex()} lies behind its end"
+        try:
+            self.at(blob, place)
+            return "" if self.states(blob, place) else f"{blob.hex()} is not what it says it is"
+        except DamagedArchive as error:
+            return error.reason
 
     def get(self, blob: bytes) -> bytes:
         """Bytes by their hash. That they still are what was put is checked each time."""
@@ -87,14 +154,23 @@ class Vault:
 
     def at(self, blob: bytes, place: Place) -> bytes:
         """Bytes that lie at a place, if they are the ones that are sought."""
-        stored = self._read(place)
-        try:
-            data = self._packing.unpacked(stored, place.size)
-        except ValueError as error:
-            raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} is damaged ({error})") from error
+        data = self._unpacked(blob, place)
         if hashlib.sha256(data).digest() != blob:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has other bytes")
         return data
+
+    def _unpacked(self, blob: bytes, place: Place) -> bytes:
+        stored = self._read(place)
+        try:
+            return self._packing.unpacked(stored, place.size)
+        except ValueError as error:
+            raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} is damaged ({error})") from error
+
+    def _remember(self, blob: bytes) -> None:
+        """Do not look at a blob again that was found intact: what is imported repeats itself."""
+        if len(self._intact) >= _MOST_REMEMBERED:
+            self._intact.clear()
+        self._intact.add(blob)
 
     def states(self, blob: bytes, place: Place) -> bool:
         """Whether a pack itself says what lies at a place, as it does for who has nothing but the packs."""
@@ -102,8 +178,15 @@ class Vault:
         return self._read(header) == _HEADER.pack(_MAGIC, blob, place.size, place.stored)
 
     def has(self, blob: bytes) -> bool:
-        """Whether these bytes are kept."""
+        """Whether these bytes are kept; whether they are intact is not looked at."""
         return self._place(blob) is not None
+
+    def size_of(self, blob: bytes) -> int | None:
+        """How many bytes a blob has, also one that is lost; None if it was never here."""
+        if blob in self._pending:
+            return self._pending[blob].size
+        place = self._catalog.place(blob)
+        return None if place is None else place.size
 
     def settle(self) -> None:
         """Make lasting what was put since the last time, bytes first, then where they are."""
@@ -168,14 +251,16 @@ class Vault:
 
     def has_only(self, pack: int, places: Iterable[Place]) -> bool:
         """Whether these blobs are all that is in a pack."""
-        return os.path.getsize(self.pack_path(pack)) == sum(_HEADER.size + place.stored for place in places)
+        return self._size(pack) == sum(_HEADER.size + place.stored for place in places)
 
     def _place(self, blob: bytes) -> Place | None:
         """Where a blob lies; None also if its pack was lost or cut there, so that it can be put again."""
         if blob in self._pending:
             return self._pending[blob]
         place = self._catalog.place(blob)
-        return place if place is not None and place.start + place.stored <= self._size(place.pack) else None
+        if place is None or place.is_lost:
+            return None
+        return place if self.reaches(place) else None
 
     def _size(self, pack: int) -> int:
         if pack == self._pack:
@@ -183,7 +268,7 @@ class Vault:
         if pack not in self._sizes:
             try:
                 self._sizes[pack] = os.path.getsize(self.pack_path(pack))
-            except FileNotFoundError:
+            except OSError:
                 return 0
         return self._sizes[pack]
 

@@ -23,6 +23,7 @@ VERBS = {
     "validate": "Check conversations against the unified schema and its rules",
     "record": "Sign agent records and bundles of memories, and verify them",
     "check": "Check that everything is what was put there",
+    "repair": "Heal what is damaged in the journal",
     "reindex": "Make the search index anew",
     "embed": "Prepare everything for search by meaning",
     "forget": "Erase conversations for good",

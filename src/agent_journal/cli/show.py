@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import readers, transforms
+from agent_journal.archive.salvage import Sound
 from agent_journal.cli._journal import reading
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._run import FAILED
+from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.encoding import encodable
 from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
 from agent_journal.visible import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Listed
+    from agent_journal.archive.store import Listed, Outline
     from agent_journal.model import Conversation
+    from agent_journal.tree import Entry
+
+
+# Of a conversation that is larger, only what is shown is read.
+_LARGE = 8 << 20
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--context", type=click.IntRange(min=0), default=3, show_default=True, help="Messages around MESSAGE."
 )
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N messages.")
 @click.option("--redact", is_flag=True, help="Replace keys, tokens and passwords; each is noted.")
 @click.option(
     "--redact-personal",
@@ -51,6 +60,7 @@ def command(
     tools: bool,
     everything: bool,
     context: int,
+    last: int | None,
     redact: bool,
     redact_personal: bool,
     resume: bool,
@@ -60,33 +70,77 @@ def command(
     """Show a conversation by its id or the beginning of it; with @MESSAGE, what is around that message."""
     with reading() as archive:
         wanted, message = _parted(name, archive)
+        if message is not None and last is not None:
+            raise click.UsageError("say @MESSAGE or --last, not both")
         listed = archive.one(wanted)
         if resume:
             return _tell_how_to_go_on(_worked_for(archive, listed))
-        conversation = archive.store.conversation(listed.key)
+        sound = Sound(archive)
+        load: _Outlined | None = None
+        if as_json or redact or redact_personal or archive.store.size_of(listed.key) <= _LARGE:
+            conversation = sound.conversation(listed.key)
+        else:
+            load = _Outlined(sound, listed.key, archive.store.outline(listed.key))
+            conversation = load.conversation
+        if redact or redact_personal:
+            conversation = _redacted(conversation, personal=redact_personal)
+        if as_json:
+            if last is not None:
+                conversation = transforms.last(transforms.branch(conversation, branch), last)
+            show_json(conversation)
+            return _tell_damage(sound)
         children = [(each.id, each.title, each.relation) for each in archive.store.children(listed.key)]
-    if redact or redact_personal:
-        conversation = _redacted(conversation, personal=redact_personal)
-    if as_json:
-        show_json(conversation)
-        return 0
-    from agent_journal.terminal.conversation import show_conversation  # noqa: PLC0415 (only for people)
-    from agent_journal.terminal.pager import paged  # noqa: PLC0415
-    from agent_journal.terminal.view import View  # noqa: PLC0415
+        from agent_journal.terminal.conversation import show_conversation  # noqa: PLC0415 (only for people)
+        from agent_journal.terminal.pager import paged  # noqa: PLC0415
+        from agent_journal.terminal.view import View  # noqa: PLC0415
 
-    view = View(
-        branch=branch,
-        thinking=thinking,
-        tools=tools,
-        everything=everything,
-        message=message,
-        context=context,
-    )
-    with paged(wanted=not no_pager) as sink:
-        show_conversation(conversation, sink, view, source_title=_title(listed.source), children=children)
+        view = View(
+            branch=branch,
+            thinking=thinking,
+            tools=tools,
+            everything=everything,
+            message=message,
+            context=context,
+            last=last,
+        )
+        with paged(wanted=not no_pager) as sink:
+            title = _title(listed.source)
+            show_conversation(conversation, sink, view, source_title=title, children=children, load=load)
     if listed.source_missing and out().width is not None:
         say("aj: the file that this came from is gone from disk; this journal keeps it")
-    return 0
+    return _tell_damage(sound)
+
+
+class _Outlined:
+    """Reads the entries of a large conversation when they are shown."""
+
+    def __init__(self, sound: Sound, key: int, outline: Outline) -> None:
+        self.conversation = outline.conversation
+        self._sound = sound
+        self._key = key
+        places = zip(outline.conversation.timeline, outline.keys, outline.sizes, strict=True)
+        self._places = {id(entry): (key, size) for entry, key, size in places}
+
+    def entries(self, outlined: Sequence[Entry]) -> list[Entry]:
+        """Entries as they are."""
+        keys = [self._places[id(entry)][0] for entry in outlined if id(entry) in self._places]
+        found = self._sound.entries(self._key, keys)
+        return [
+            found.get(self._places[id(entry)][0], entry) if id(entry) in self._places else entry
+            for entry in outlined
+        ]
+
+    def size(self, outlined: Entry) -> int:
+        """How many bytes an entry is."""
+        return self._places[id(outlined)][1] if id(outlined) in self._places else 0
+
+
+def _tell_damage(sound: Sound) -> int:
+    """Say what is damaged of what was shown; the exit code."""
+    told = sound.told()
+    for each in told:
+        say(f"aj: {each.name}: {each}")
+    return PARTLY if any(each.missing for each in told) else 0
 
 
 def _parted(name: str, archive: Archive) -> tuple[str, str | None]:

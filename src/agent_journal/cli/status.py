@@ -8,6 +8,7 @@ import click
 
 from agent_journal import embedding, indexing, journal
 from agent_journal.amounts import count, not_whole, size
+from agent_journal.archive import checking
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import conversations_told, reading, settings
 from agent_journal.terminal import out, show, show_json
@@ -57,6 +58,10 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
         "unread": counts.unread,
         "bytes": counts.bytes,
         "disk": journal.disk(config),
+        "vault": {
+            "damaged": len(checking.vault_damage(archive)),
+            "read_at": checking.vault_read_at(archive),
+        },
         "index": indexing.state(archive, config),
         "vectors": embedding.state(archive, config)._asdict(),
     }
@@ -73,6 +78,10 @@ def _show(told: dict[str, Any]) -> None:
         f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}, "
         f"vectors {size(disk['vectors'])}"
     )
+    if damaged := told["vault"]["damaged"]:
+        show(f"{count(damaged, 'piece')} of the vault damaged or gone; 'aj repair' heals what can be healed")
+    if told["vault"]["read_at"]:
+        show(f"all of the vault was last read {short(told['vault']['read_at'])}")
     if told["missing"]:
         show(f"{count(told['missing'], 'file')} gone from disk and kept here")
     if lacking := not_whole(told["partly"], told["unread"]):

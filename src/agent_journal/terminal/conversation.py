@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from agent_journal import times, transforms, tree
 from agent_journal.amounts import count
@@ -33,9 +35,21 @@ if TYPE_CHECKING:
     from agent_journal.terminal.view import Line
     from agent_journal.tree import Entry
 
+# So many bytes of a conversation are read at once where all of it is too much.
+_PIECE_BYTES = 4 << 20
 # Somebody who goes on speaking is named again after so long.
 _PAUSE_MS = 5 * 60 * 1000
 _BRANCHES_NAMED = 3
+
+
+class Load(Protocol):
+    """Whoever reads the entries of a conversation of which there is only an outline."""
+
+    def entries(self, outlined: Sequence[Entry], /) -> Sequence[Entry]:
+        """Entries as they are."""
+
+    def size(self, outlined: Entry, /) -> int:
+        """How many bytes an entry is."""
 
 
 def show_conversation(
@@ -45,12 +59,16 @@ def show_conversation(
     *,
     source_title: str | None = None,
     children: Sequence[Child] = (),
+    load: Load | None = None,
 ) -> None:
     """Print a conversation as it is read, line by line.
 
     `children` are conversations that came out of this one: their ids and titles, and what they are to it.
+    With `load` the conversation is an outline, and what is shown of it is read when it is its turn.
     """
-    for line in lines(conversation, view, sink.width, source_title=source_title, children=children):
+    for line in lines(
+        conversation, view, sink.width, source_title=source_title, children=children, load=load
+    ):
         sink.write(*line, "\n")
 
 
@@ -61,12 +79,16 @@ def lines(
     *,
     source_title: str | None = None,
     children: Sequence[Child] = (),
+    load: Load | None = None,
 ) -> Iterator[Line]:
     """The lines of a conversation, for a terminal of so many columns or for none."""
     message_id = message_called(conversation, view.message) if view.message is not None else None
     branch = transforms.branch(conversation, _wanted(conversation, view, message_id))
     yield from header(conversation, branch, source_title, children)
-    yield from _Reading(conversation, branch, view, columns, message_id).lines()
+    if load is None:
+        yield from _Reading(conversation, branch, view, columns, message_id).lines()
+    else:
+        yield from _Piecemeal(conversation, branch, view, columns, message_id, load=load).lines()
 
 
 def _wanted(conversation: Conversation, view: View, message_id: str | None) -> str:
@@ -96,6 +118,64 @@ def _place_of(message: Message | None) -> str:
     words = cut(one_line(" ".join(tree.plain_text(message)[:400].split())), 40)
     told = f" “{words}”" if words else ""
     return f"another branch, after {message.role} {clock(message.at)}{told}"
+
+
+class _Piecemeal:
+    """A conversation of which no more is read than is shown, a piece at a time."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        branch: Conversation,
+        view: View,
+        columns: int | None,
+        message_id: str | None,
+        *,
+        load: Load,
+    ) -> None:
+        self._given = (view, columns, message_id)
+        self._conversation = conversation
+        self._branch = branch
+        self._view = view
+        self._load = load
+        self._outlined = _Reading(conversation, branch, *self._given)
+
+    def lines(self) -> Iterator[Line]:
+        """All that is shown."""
+        timeline = self._outlined.timeline
+        if self._given[2] is not None or self._view.last is not None:
+            yield from self._around(self._outlined.window())
+            return
+        first = 0
+        while first < len(timeline):
+            last = first + 1
+            size = self._load.size(timeline[first])
+            while last < len(timeline) and size < _PIECE_BYTES:
+                size += self._load.size(timeline[last])
+                last += 1
+            yield from self._read(timeline[first:last]).piece(first, last)
+            first = last
+
+    def _around(self, window: tuple[int, int]) -> Iterator[Line]:
+        """What is asked for; what an outline takes for a message may be hidden, so more may be needed."""
+        timeline = self._outlined.timeline
+        first, last = window
+        while True:
+            reading = self._read(timeline[first:last])
+            begin, end = reading.window()
+            if first <= begin and end <= last:
+                yield from reading.lines()
+                return
+            first, last = min(first, begin), max(last, end)
+
+    def _read(self, entries: Sequence[Entry]) -> _Reading:
+        """The conversation with some of its entries as they are."""
+        read = dict(zip(map(id, entries), self._load.entries(entries), strict=True))
+        whole, branch = (
+            replace(each, timeline=[read.get(id(entry), entry) for entry in each.timeline])
+            for each in (self._conversation, self._branch)
+        )
+        return _Reading(whole, branch, *self._given)
 
 
 class _Reading:
@@ -135,12 +215,18 @@ class _Reading:
         self._after_text = self._begins_text = False
 
     def lines(self) -> Iterator[Line]:
-        first, last = self._window()
+        """All that is shown, and how much stands before and behind it."""
+        first, last = self.window()
         before, after = self._timeline[:first], self._timeline[last:]
         self._called.update(call.call_id for entry in before for call in tree.calls_in(entry) if call.call_id)
         if before:
             yield from self._left_out(before, "before")
-        else:
+        yield from self.piece(first, last)
+        yield from self._left_out(after, "after")
+
+    def piece(self, first: int, last: int) -> Iterator[Line]:
+        """A piece of the timeline."""
+        if not first:
             yield from self._fork(None)
         for place, entry in enumerate(self._timeline[first:last], first):
             if place not in self._unsaid:
@@ -148,12 +234,16 @@ class _Reading:
             yield from self._failed(entry.id)
             yield from self._fork(entry.id)
         yield from self._unfold()
-        yield from self._left_out(after, "after")
 
-    def _window(self) -> tuple[int, int]:
+    @property
+    def timeline(self) -> Sequence[Entry]:
+        """The entries in the order in which they are shown."""
+        return self._timeline
+
+    def window(self) -> tuple[int, int]:
         """Where the part of the timeline begins and ends that is shown."""
         if self._message_id is None:
-            return 0, len(self._timeline)
+            return self._last_ones(), len(self._timeline)
         place = next(i for i, entry in enumerate(self._timeline) if entry.id == self._message_id)
         wanted = _answer_of(self._timeline[place])
         told = [
@@ -169,6 +259,14 @@ class _Reading:
         # What tools answered to the last one belongs to it.
         following = (i for i, _ in told if i > shown[-1])
         return shown[0], next(following, len(self._timeline))
+
+    def _last_ones(self) -> int:
+        """Where the last messages begin that are asked for."""
+        if self._view.last is None:
+            return 0
+        told = [(i, _answer_of(entry)) for i, entry in enumerate(self._timeline) if self._is_told(entry)]
+        near = {*[*dict.fromkeys(answer for _, answer in told)][-self._view.last :]}
+        return next((i for i, answer in told if answer in near), 0)
 
     def _is_told(self, entry: Entry) -> bool:
         return speaks(entry) and self._kind_of(entry) == ""

@@ -34,3 +34,5 @@ class View(Struct, frozen=True, kw_only=True):
     message: str | None = None
     """Only this message, unfolded, with some before and after it."""
     context: int = 3
+    last: int | None = None
+    """Only so many messages at the end."""

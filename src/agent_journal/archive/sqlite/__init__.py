@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.archive.sqlite.care import Care
-from agent_journal.archive.sqlite.connection import connected, engine, made
+from agent_journal.archive.sqlite.connection import connected, engine, is_damaged, made
 from agent_journal.errors import DamagedArchive, UnusableArchive
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["SqliteStore", "engine", "open_store"]
+__all__ = ["SqliteStore", "engine", "is_damaged", "open_store"]
 
 
 class SqliteStore(Care):

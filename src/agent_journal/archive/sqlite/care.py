@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 import msgspec
+from msgspec.structs import replace
 
 from agent_journal import times
 from agent_journal.archive.bodies import entry_of, whole
-from agent_journal.archive.rows import content_hash, memory_of
+from agent_journal.archive.rows import content_hash, detail_of, memory_hash, memory_of, row_of
 from agent_journal.archive.sqlite.again import Again
-from agent_journal.archive.sqlite.connection import created
-from agent_journal.archive.sqlite.conversations import memory_hash
-from agent_journal.archive.sqlite.entries import BAD_VALUES
+from agent_journal.archive.sqlite.connection import AMONG, as_json, created
+from agent_journal.archive.sqlite.entries import BAD_VALUES, PLACE
 from agent_journal.archive.sqlite.givers import TELLS
 from agent_journal.archive.sqlite.ledger import Ledger
 from agent_journal.archive.sqlite.prompts import tombstone
@@ -25,10 +25,11 @@ from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.model import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from agent_journal.model import Message
+    from agent_journal.archive.rows import Row
+    from agent_journal.model import Conversation, Message
 
 
 class Care(Spending, Again, Ledger):
@@ -79,7 +80,10 @@ class Care(Spending, Again, Ledger):
         rows = list(self._rows("SELECT key, start, size FROM timeline WHERE block = ?", block))
         if not rows:
             return
-        data = self._block(block)
+        try:
+            data = self._block(block)
+        except DamagedArchive:
+            return  # nothing of it can be read, so nothing of it is left that could be taken away
         bodies = {(start, size): data[start : start + size] for _, start, size in rows}
         left = iter(bodies)
         moved = {}
@@ -149,6 +153,23 @@ class Care(Spending, Again, Ledger):
             for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
         ]
 
+    def told_by(self, source: int, unit: str) -> list[int]:
+        """The conversations that a unit of a source tells, as far as that is known."""
+        others = as_json(each for each in self.units(source) if each != unit)
+        sql = (
+            "SELECT DISTINCT n.conversation FROM contents n JOIN conversations c ON c.key = n.conversation "
+            f"WHERE n.source = ? AND n.unit NOT {AMONG} AND {TELLS} "
+            "ORDER BY n.conversation"
+        )
+        return [key for (key,) in self._rows(sql, source, others)]
+
+    def key_of(self, source: str, id_: str) -> int | None:
+        """The key of a conversation."""
+        key: int | None = self._value(
+            "SELECT key FROM conversations WHERE source = ? AND id = ?", source, id_
+        )
+        return key
+
     def drop_snapshots(self, source: int) -> None:
         """Forget what a source consisted of."""
         self._db.execute("DELETE FROM snapshots WHERE source = ?", (source,))
@@ -165,6 +186,111 @@ class Care(Spending, Again, Ledger):
             for snapshot in self.snapshots(source)
             for blob in snapshot.manifest.blobs()
         }
+
+    # Mending
+
+    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
+        """Write again what is damaged of a conversation and sound in these rows; how many entries."""
+        unsound = self.unsound(conversation)
+        sound = {row.hash: row for row in rows}
+        mended = {key: sound[digest] for key, (_, digest) in unsound.entries.items() if digest in sound}
+        places = self._pack([*mended.values()], {})
+        held = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in mended}
+        self._many(
+            "UPDATE timeline SET id = ?, parent_id = ?, role = ?, name = ?, at = ?, model = ?, text = ?, "
+            "block = ?, start = ?, size = ? WHERE key = ?",
+            [(*row[:7], *place, key) for (key, row), place in zip(mended.items(), places, strict=True)],
+        )
+        for block in held:
+            if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
+                self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
+        if unsound.detail:
+            self._write_detail(conversation, item)
+        return len(mended)
+
+    def _write_detail(self, conversation: int, item: Conversation) -> None:
+        """Write what is known of a conversation again, as an item has it; columns that differ came later."""
+        columns = self._from_columns(conversation)
+        parent = columns.link.conversation_id if columns.link else None
+        is_linked_so = parent == (item.link.conversation_id if item.link else None)
+        whole = replace(
+            item,
+            title=columns.title,
+            cwd=columns.cwd,
+            git_branch=columns.git_branch,
+            shape=columns.shape,
+            head_id=columns.head_id,
+            link=item.link if is_linked_so else columns.link,
+            only_prompts=columns.only_prompts,
+        )
+        detail = detail_of(whole)
+        self._db.execute(
+            "UPDATE conversations SET hash = ?, detail = ? WHERE key = ?",
+            (content_hash(detail, None), self._blocks.small(detail), conversation),
+        )
+
+    def settle_for_columns(self, conversation: int) -> None:
+        """Let what the columns have of damaged entries be all that there is of them."""
+        unsound = self.unsound(conversation)
+        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
+        bare = {
+            place.key: row_of(place.from_columns())
+            for place, entry in self._read(self._rows(sql, conversation))
+            if entry is None
+        }
+        self._many(
+            "UPDATE timeline SET hash = ? WHERE key = ?", [(row.hash, key) for key, row in bare.items()]
+        )
+        self.mend(conversation, self._detail(conversation), [*bare.values()])
+        if unsound.detail:
+            self._write_detail(conversation, self._from_columns(conversation))
+
+    def mend_indexes(self) -> bool:
+        """Make the indexes of tables again if one does not fit its table; whether one did not."""
+        try:
+            found = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
+        except DamagedArchive:
+            return False
+        if not found:
+            return False
+        try:
+            with self.transaction():
+                self._db.execute("REINDEX")
+        except (DamagedArchive, CannotWrite):
+            return False
+        return list(self._rows("PRAGMA integrity_check(20)")) == [("ok",)]
+
+    def mend_links(self) -> int:
+        """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
+        before = self._db.total_changes()
+        for table, column, others, instead in _LOOSE:
+            if instead:
+                sql = f"UPDATE {table} SET {column} = NULL WHERE {column} NOT IN (SELECT key FROM {others})"
+            else:
+                sql = f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM {others})"
+            self._db.execute(sql)
+        if list(self._problems_of_sums()):
+            self._db.execute("DELETE FROM usage_sums")
+            self._db.execute(f"INSERT INTO usage_sums {SUMS.format('1')}")
+        self._db.execute(
+            "UPDATE conversations SET messages = n.messages, events = n.events FROM (SELECT conversation, "
+            "count(role) AS messages, count(*) - count(role) AS events FROM timeline WHERE NOT earlier "
+            "GROUP BY conversation) n WHERE n.conversation = conversations.key "
+            "AND (conversations.messages, conversations.events) != (n.messages, n.events)"
+        )
+        return self._db.total_changes() - before
+
+    def is_damaged(self) -> bool:
+        """Whether the database itself does not fit together, whatever is in it."""
+        try:
+            is_whole = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
+            return not is_whole or set(self._rows(_SCHEMA)) != _expected_schema()
+        except DamagedArchive:
+            return True
+
+    def all_conversations(self) -> list[int]:
+        """The keys of all conversations."""
+        return [key for (key,) in self._rows("SELECT key FROM conversations ORDER BY key")]
 
     # The index's account
 
@@ -225,8 +351,9 @@ class Care(Spending, Again, Ledger):
         for (path,) in self._rows("SELECT path FROM sources WHERE imported + defects != size"):
             yield path, "imported bytes and defects do not add up to its size"
         for (key,) in list(self._rows("SELECT key FROM sources")):
-            self.source_by_key(key)
-            self.snapshots(key)
+            path = self.source_by_key(key).path
+            for damage in filter(None, (each.manifest.damage for each in self.snapshots(key))):
+                yield path, damage
 
     def _orphans(self) -> Iterator[tuple[str, str]]:
         for table, column, others, what in _ORPHANS:
@@ -330,6 +457,22 @@ class Care(Spending, Again, Ledger):
             self._db.execute("VACUUM INTO ?", (str(path),))
         except (apsw.FullError, apsw.IOError) as error:
             raise CannotWrite(str(path), str(error)) from error  # it is the copy that has no room
+        except apsw.CorruptError:
+            self._copy_pages(path)
+        except apsw.Error as error:
+            raise self._told(error) from error
+
+    def _copy_pages(self, path: Path) -> None:
+        """Copy the database as it is, damage and all: what is around that is worth keeping."""
+        path.unlink()
+        created(path)
+        try:
+            with (
+                closing(apsw.Connection(str(path))) as copy,
+                copy.backup("main", self._db, "main") as copying,
+            ):
+                while not copying.done:
+                    copying.step(1000)
         except apsw.Error as error:
             raise self._told(error) from error
 
@@ -347,6 +490,20 @@ class Care(Spending, Again, Ledger):
             raise self._told(error) from error
 
 
+# What may point to nothing, to what, and whether that is then unknown, or else all there is to it goes.
+_LOOSE = (
+    ("timeline", "given_by", "sources", True),
+    ("memories", "given_by", "sources", True),
+    ("timeline", "copy_of", "timeline", True),
+    ("conversations", "twin_of", "conversations", True),
+    ("also_given", "source", "sources", False),
+    ("also_given", "key", "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)", False),
+    ("answered", "conversation", "conversations", False),
+    ("tool_calls", "message", "timeline", False),
+    ("usage", "message", "timeline", False),
+    ("usage", "conversation", "conversations", False),
+    ("blocks", "key", "(SELECT block AS key FROM timeline)", False),
+)
 _GIVEN = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
     ("timeline", "conversation", "conversations", "an entry of no conversation"),

@@ -46,6 +46,22 @@ def engine() -> tuple[str, bool]:
     return version, is_safe
 
 
+def is_damaged(path: Path) -> bool:
+    """Whether a database is gone, or not one that SQLite can read whole; nothing else is looked at."""
+    if not path.exists() or not path.stat().st_size:
+        return True
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return list(connection.execute("PRAGMA integrity_check(5)")) != [("ok",)]
+        finally:
+            connection.close(force=True)
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError):
+        return True
+    except apsw.Error:
+        return False
+
+
 def created(path: Path) -> None:
     """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))

@@ -10,7 +10,7 @@ from agent_journal import times, tree
 from agent_journal.archive import encoded, twins
 from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
-from agent_journal.archive.rows import content_hash, detail_of, messages_in, says_all
+from agent_journal.archive.rows import content_hash, detail_of, memory_hash, messages_in, says_all
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import SAID
 from agent_journal.archive.sqlite.counting import name_of
@@ -260,7 +260,7 @@ class Conversations(Prompts, Duplicates, Indexable):
         return sorted(found, key=lambda entry: entry.key)
 
     def _whole(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
-        before = self._detail_of(known.detail)
+        before = self._detail(known.key)
         return merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
 
     def _stored(self, key: int) -> list[Stored]:
@@ -432,11 +432,6 @@ def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]
     """Replaced entries by key, with the keys of those in their place."""
     now = {row.hash: key for key, row in keys}
     return [(old, now[row.hash], row) for old, row in plan.replaced]
-
-
-def memory_hash(memory: Memory) -> bytes:
-    """What tells two versions of a memory apart; where it came from does not."""
-    return content_hash(encoded.encode(replace(memory, origin=None)), None)
 
 
 def _is_newer(conversation: Conversation, rows: Sequence[Row], updated_at: str | None) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from itertools import count, groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from agent_journal.archive.bodies import Blocks, entry_of, whole
-from agent_journal.archive.rows import conversation_of, memory_of
+from agent_journal.archive.rows import content_hash, conversation_of, memory_hash, memory_of
 from agent_journal.archive.sqlite.connection import Base
+from agent_journal.archive.store import Unsound
 from agent_journal.errors import DamagedArchive
+from agent_journal.model import Conversation, Event, Memory, Message, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
-    from agent_journal.model import Conversation, Event, Link, Memory, Message
+    from agent_journal.model import Link, Role
 
 _INSERT = (
     "INSERT INTO timeline (key, conversation, position, earlier, id, parent_id, role, name, at, "
@@ -31,7 +33,12 @@ _INSERT = (
     "copy_hash, copy_of, block, start, size, given_by) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-PLACE = "key, text, block, start, size, id, parent_id, role, name, at, model"
+# What is no text, because it is damaged, must not keep the rows around it from being read.
+PLACE = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
+    f"CAST({column} AS BLOB)" for column in ("id", "parent_id", "role", "name", "at", "model")
+)
+MEMORY = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
+_ROLES = {"user", "assistant", "system", "tool"}
 # What values of another type or size than were written lead to.
 BAD_VALUES = (TypeError, ValueError, AttributeError, OverflowError, MemoryError, StopIteration, RuntimeError)
 
@@ -52,6 +59,8 @@ class Entries(Base):
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._blocks = Blocks()
+        self.stood_in: dict[int, bytes] = {}
+        """Entries, by key, that were asked for and are damaged: what columns have was given instead."""
 
     def _insert(
         self,
@@ -126,10 +135,26 @@ class Entries(Base):
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def conversation(self, key: int) -> Conversation:
-        """A conversation with its timeline, as it was read (but for `native`)."""
-        detail = self._value("SELECT detail FROM conversations WHERE key = ?", key)
+        """A conversation with its timeline, as it was read (but for `native`).
+
+        In place of an entry whose content is damaged stands what the columns have of it; `unsound` tells.
+        """
         timeline = [entry for _, entry in self.entries(key)]
-        return replace(self._detail_of(detail), timeline=timeline)
+        return replace(self._detail(key), timeline=timeline)
+
+    def conversation_without_entries(self, key: int) -> Conversation:
+        """All that is known of a conversation but its timeline."""
+        return self._detail(key)
+
+    def unsound(self, conversation: int) -> Unsound:
+        """What is damaged of a conversation."""
+        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
+        found = {
+            each.key: (each.id, each.hash)
+            for each, entry in self._read(self._rows(sql, conversation))
+            if entry is None
+        }
+        return Unsound(found, self._sound_detail(conversation) is None)
 
     def link(self, key: int) -> Link | None:
         """Where a conversation came from; its timeline is not read."""
@@ -145,18 +170,30 @@ class Entries(Base):
         return next(self._decoded(rows))[1]
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
-        for block, group in groupby(list(rows), itemgetter(2)):
-            lying = list(group)
-            data = self._block(block, upto=self._end_of(lying))
-            for key, text, _, start, size, *columns in lying:
-                with self._telling_damage():
-                    entry = entry_of(whole(data[start : start + size], columns), text)
-                yield key, entry
+        """Entries with their keys; what the columns have stands for one that is damaged."""
+        for place, entry in self._read(rows):
+            if entry is None:
+                self.stood_in[place.key] = place.hash
+            yield place.key, place.from_columns() if entry is None else entry
 
-    def _end_of(self, rows: Iterable[tuple[Any, ...]]) -> int:
+    def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_Place, Message | Event | None]]:
+        """Entries where they lie; None for one that cannot be read, or is not what was stored.
+
+        Of each block only as much is unpacked as is asked for, and one at a time is held.
+        """
+        for block, group in groupby(map(_place, rows), attrgetter("block")):
+            lying = list(group)
+            try:
+                data = self._block(block, upto=self._end_of(lying))
+            except DamagedArchive:
+                data = b""
+            for place in lying:
+                yield place, place.entry_in(data)
+
+    def _end_of(self, places: Iterable[_Place]) -> int:
         """Where the last of some entries ends in its block."""
         with self._telling_damage():
-            end: int = max(start + size for _, _, _, start, size, *_ in rows)
+            end: int = max(place.start + place.size for place in places)
             return end
 
     def _block(self, key: int, upto: int | None = None) -> bytes:
@@ -174,14 +211,105 @@ class Entries(Base):
 
     def memories(self) -> Iterator[Memory]:
         """Every memory."""
-        for (body,) in self._rows("SELECT body FROM memories ORDER BY source, id"):
-            with self._telling_damage():
-                memory = memory_of(body)
-            yield memory
+        yield from map(memory_from, self._rows(f"SELECT {MEMORY} FROM memories ORDER BY source, id"))
+
+    def memories_of(self, source: int) -> list[Memory]:
+        """The memories that a source gave."""
+        sql = (
+            f"SELECT {MEMORY} FROM memories m WHERE given_by = ? OR EXISTS "
+            "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) ORDER BY key"
+        )
+        return [memory_from(row) for row in self._rows(sql, source, source)]
 
     def _detail(self, key: int) -> Conversation:
-        return self._detail_of(self._value("SELECT detail FROM conversations WHERE key = ?", key))
+        """All that is known of a conversation but its timeline; what columns have, if that is damaged."""
+        found = self._sound_detail(key)
+        return self._from_columns(key) if found is None else found
 
-    def _detail_of(self, detail: bytes) -> Conversation:
+    def _sound_detail(self, key: int) -> Conversation | None:
+        digest, detail = next(self._rows("SELECT hash, detail FROM conversations WHERE key = ?", key))
+        try:
+            with self._telling_damage():
+                body = self._blocks.unpacked(detail)
+                return conversation_of(body) if content_hash(body, None) == digest else None
+        except DamagedArchive:
+            return None
+
+    def _from_columns(self, key: int) -> Conversation:
+        sql = (
+            "SELECT source, id, title, project, git_branch, model, started_at, updated_at, shape, head_id, "
+            "parent_id, relation, only_prompts FROM conversations WHERE key = ?"
+        )
+        source, id_, title, cwd, branch, model, begun, updated, shape, head, parent, relation, prompts = next(
+            self._rows(sql, key)
+        )
+        link = {"conversation_id": parent, "relation": relation} if parent and relation else None
         with self._telling_damage():
-            return conversation_of(self._blocks.unpacked(detail))
+            return msgspec.convert(
+                {
+                    "source": source, "id": id_, "title": title, "cwd": cwd, "git_branch": branch,
+                    "model": model, "started_at": begun, "updated_at": updated, "shape": shape,
+                    "head_id": head, "only_prompts": bool(prompts),
+                    "link": link,
+                },
+                Conversation,
+            )  # fmt: skip
+
+
+class _Place(NamedTuple):
+    """Where an entry lies, and what its columns have."""
+
+    key: int
+    text: bytes | None
+    hash: bytes
+    block: int
+    start: int
+    size: int
+    id: str
+    parent_id: str | None
+    role: str | None
+    name: str | None
+    at: str | None
+    model: str | None
+
+    def entry_in(self, data: bytes) -> Message | Event | None:
+        """The entry that lies in a block; None if that is not what was stored."""
+        try:
+            body = whole(data[self.start : self.start + self.size], self[6:])
+            text = None if self.text is None else self.text.decode()
+            return entry_of(body, text) if content_hash(body, text) == self.hash else None
+        except (msgspec.MsgspecError, *BAD_VALUES):
+            return None
+
+    def from_columns(self) -> Message | Event:
+        """As much of the entry as its columns have."""
+        if self.role is None:
+            return Event(id=str(self.id), parent_id=self.parent_id, name=str(self.name), at=self.at)
+        text = None if self.text is None else self.text.decode("utf-8", "replace")
+        return Message(
+            id=str(self.id),
+            parent_id=self.parent_id,
+            role=cast("Role", self.role if self.role in _ROLES else "user"),
+            at=self.at,
+            model=self.model,
+            parts=[Text(text=text)] if text else [],
+        )
+
+
+def _place(row: tuple[Any, ...]) -> _Place:
+    columns = (None if each is None else each.decode("utf-8", "replace") for each in row[6:])
+    return _Place(*row[:6], *columns)
+
+
+def memory_from(row: Sequence[Any]) -> Memory:
+    """A memory; what the columns have, if its body is damaged."""
+    source, id_, kind, about, at, text, digest, body = row
+    try:
+        memory = memory_of(body)
+        if memory_hash(memory) == digest:
+            return memory
+    except (msgspec.MsgspecError, *BAD_VALUES):
+        pass
+    return Memory(
+        id=str(id_), source=str(source), kind=kind, about=about, at=at, text=text.decode("utf-8", "replace")
+    )

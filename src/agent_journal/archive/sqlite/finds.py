@@ -7,20 +7,24 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.archive.rows import memory_of, texts_of
+from msgspec.structs import replace
+
+from agent_journal.archive.rows import texts_of
 from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.entries import PLACE
+from agent_journal.archive.sqlite.entries import MEMORY, PLACE, memory_from
 from agent_journal.archive.sqlite.indexed import Indexable, remembered, titled
-from agent_journal.archive.store import Found, Placed
-from agent_journal.model import Message
+from agent_journal.archive.store import Found, Outline, Placed
+from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent_journal.archive.store import Indexed
+    from agent_journal.model import Part
 
 _TELLING = 60  # bytes of a text that nobody says twice; people say "go on" in many conversations
 _NOTHING = "[]"
+_SOMETHING = Text(text="…")  # stands for what is said where that is not read
 _DEEPEST = 32  # subagents of subagents; who works for each other ends there
 # What a subagent said belongs to the conversation it works for in the end, a twin to the other one.
 _FAMILY = (
@@ -67,14 +71,14 @@ class Finds(Indexable):
         """The texts of those entries that may say the same as another one: long texts take long to read."""
         count = Counter(sizes.values())
         keys = [key for key, size in sizes.items() if count[size] > 1]
-        return dict(self._rows(f"SELECT key, text FROM timeline WHERE key {AMONG}", as_json(keys)))
+        texts = self._rows(f"SELECT key, CAST(text AS BLOB) FROM timeline WHERE key {AMONG}", as_json(keys))
+        return {key: text.decode("utf-8", "replace") for key, text in texts}
 
     def found(self, keys: Sequence[int]) -> dict[int, Found]:
         """What a search found; what is no longer there is left out."""
         asked = as_json(keys)
         found: dict[int, Found] = {}
-        bodies = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", asked)
-        entries = dict(self._decoded(bodies))
+        entries = self.entries_by_key(keys)
         places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {AMONG}", asked)
         for key, conversation, position in places:
             entry = entries[key]
@@ -84,16 +88,66 @@ class Finds(Indexable):
                 found[key] = Found(key, conversation, entry.id, entry.role, entry.at, shown, position, texts)
         return found | self._found_beside([key for key in keys if key not in found])
 
+    def outline(self, conversation: int) -> Outline:
+        """A conversation without what its entries say: who spoke, in which order, and how much that is."""
+        calls: dict[int, list[ToolCall]] = {}
+        answers: dict[int, list[ToolResult]] = {}
+        sql = "SELECT message, answered_by, call_id, name FROM tool_calls WHERE conversation = ?"
+        for message, answered_by, call_id, name in self._rows(sql, conversation):
+            calls.setdefault(message, []).append(ToolCall(name=name, call_id=call_id))
+            if answered_by is not None and answered_by != message:
+                answers.setdefault(answered_by, []).append(ToolResult(call_id=call_id, output=""))
+        used = self._used(conversation)
+        entries: list[Message | Event] = []
+        keys, sizes = [], []
+        sql = (
+            "SELECT key, id, parent_id, role, name, at, model, coalesce(octet_length(text), 0), size "
+            "FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
+        )
+        for key, id_, parent_id, role, name, at, model, said, size in self._rows(sql, conversation):
+            keys.append(key)
+            sizes.append(said + size)
+            if role is None:
+                entries.append(Event(id=id_, parent_id=parent_id, name=name, at=at))
+                continue
+            parts: list[Part] = [_SOMETHING] if said else []
+            parts += [*calls.get(key, ()), *answers.get(key, ())]
+            if not parts and role == "tool":
+                parts.append(ToolResult(output=""))
+            usage = used.get(key)
+            entries.append(
+                Message(id=id_, parent_id=parent_id, role=role, at=at, model=model, parts=parts, usage=usage)
+            )
+        return Outline(replace(self._detail(conversation), timeline=entries), keys, sizes)
+
+    def _used(self, conversation: int) -> dict[int, Usage]:
+        """What the answers of a conversation used, by their keys."""
+        names = ("input", "output", "cache_read", "cache_write", "reasoning", "total", "cost_usd")
+        sql = f"SELECT message, {', '.join(names)} FROM usage WHERE conversation = ?"
+        return {
+            message: Usage(**dict(zip(names, counts, strict=True)))
+            for message, *counts in self._rows(sql, conversation)
+        }
+
+    def size_of(self, conversation: int) -> int:
+        """How many bytes the entries of a conversation are."""
+        sql = "SELECT sum(size + coalesce(octet_length(text), 0)) FROM timeline WHERE conversation = ?"
+        return self._value(sql, conversation) or 0
+
+    def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
+        """Entries by their keys; only the blocks in which these lie are read."""
+        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", as_json(keys))
+        return dict(self._decoded(rows))
+
     def said(self, keys: Sequence[int]) -> dict[int, Found]:
         """The same with no more than what was said in words: that is in columns, and nothing is unpacked."""
-        sql = "SELECT key, conversation, id, role, at, text, position FROM timeline"
+        sql = "SELECT key, conversation, id, role, at, CAST(text AS BLOB), position FROM timeline"
         rows = self._rows(f"{sql} WHERE key {AMONG} AND role IS NOT NULL", as_json(keys))
-        found = {
-            key: Found(
-                key, conversation, id_, role, at, text or "", position, (("text", text),) if text else ()
-            )
-            for key, conversation, id_, role, at, text, position in rows
-        }
+        found: dict[int, Found] = {}
+        for key, conversation, id_, role, at, said, position in rows:
+            text = (said or b"").decode("utf-8", "replace")
+            texts = (("text", text),) if text else ()
+            found[key] = Found(key, conversation, id_, role, at, text, position, texts)
         return found | self._found_beside([key for key in keys if key not in found])
 
     def _found_beside(self, keys: Sequence[int]) -> dict[int, Found]:
@@ -224,8 +278,8 @@ class Finds(Indexable):
             if (title_key or 0) > key:
                 yield titled(title_key, number, self._detail(number))
             yield from self._indexed_of(number, key)
-        for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, memory_of(body))
+        for memory_key, *memory in list(self._rows(f"SELECT key, {MEMORY} FROM memories WHERE key > ?", key)):
+            yield remembered(memory_key, memory_from(memory))
 
 
 _VALUES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal import times
-from agent_journal.archive.rows import memory_of, row_of, speaker
+from agent_journal.archive.rows import row_of, speaker
 from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.entries import PLACE, Entries
+from agent_journal.archive.sqlite.entries import MEMORY, PLACE, Entries, memory_from
 from agent_journal.archive.store import Indexed
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Indexable(Entries):
             self._rows("SELECT key, title_key FROM conversations WHERE title_key > ?", key)
         ):
             yield titled(title_key, number, self._detail(number))
-        for memory_key, body in list(self._rows("SELECT key, body FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, memory_of(body))
+        for memory_key, *memory in list(self._rows(f"SELECT key, {MEMORY} FROM memories WHERE key > ?", key)):
+            yield remembered(memory_key, memory_from(memory))
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
         """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
@@ -58,8 +58,8 @@ class Indexable(Entries):
         """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
         if not conversation:
             for key in keys:
-                for (body,) in list(self._rows("SELECT body FROM memories WHERE key = ?", key)):
-                    yield remembered(key, memory_of(body))
+                for row in list(self._rows(f"SELECT {MEMORY} FROM memories WHERE key = ?", key)):
+                    yield remembered(key, memory_from(row))
             return
         for (title_key,) in list(
             self._rows("SELECT title_key FROM conversations WHERE key = ?", conversation)

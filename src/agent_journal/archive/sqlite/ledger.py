@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,8 @@ _encode = msgspec.msgpack.Encoder().encode
 _STAT = msgspec.msgpack.Decoder(Stat)
 _BESIDE = msgspec.msgpack.Decoder(dict[bytes, Stat])
 _MANIFEST = msgspec.msgpack.Decoder(Manifest)
+# A hash as MessagePack has it: found also in a manifest that is damaged elsewhere.
+_A_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
 _COLUMNS = (
     "key, path, home, stat, beside, reader, status, size, defects, conversations, messages, notes, read_at, "
     "missing_since"
@@ -91,6 +94,12 @@ class Ledger(Base):
         )
         return [_snapshot(row) for row in self._rows(sql, source, *filter(None, [unit]))]
 
+    def units(self, source: int) -> list[str]:
+        """The units of which something is kept of a source."""
+        return [
+            unit for (unit,) in self._rows("SELECT DISTINCT unit FROM snapshots WHERE source = ?", source)
+        ]
+
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
         """Sources of which something was read by an older revision of its reader than these."""
         lowest = dict(self._rows("SELECT reader, min(revision) FROM snapshots GROUP BY reader"))
@@ -131,6 +140,13 @@ class Ledger(Base):
                 self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
         else:
             self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
+
+    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+        """Remember that blobs are lost; their sizes stay known."""
+        self._many(
+            "UPDATE blobs SET pack = ?, start = ? WHERE hash = ?",
+            [(place.lost.pack, place.lost.start, blob) for blob, place in places],
+        )
 
     def ends(self) -> dict[int, int]:
         """Where the last known blob of each pack ends."""
@@ -187,5 +203,14 @@ def _snapshot(row: tuple[Any, ...]) -> Snapshot:
         version=version,
         revision=revision,
         taken_at=taken_at,
-        manifest=_MANIFEST.decode(manifest),
+        manifest=_manifest(manifest),
     )
+
+
+def _manifest(data: Any) -> Manifest:
+    """A manifest; one that is damaged gives no file, but the blobs that it names are not lost with it."""
+    try:
+        return _MANIFEST.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
+        named = _A_HASH.findall(data) if isinstance(data, bytes) else []
+        return Manifest(damage=f"what tells which bytes were kept of it is damaged ({error})", loose=named)
