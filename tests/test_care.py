@@ -232,7 +232,7 @@ def test_a_vault_that_is_gone_is_told(machine: Machine) -> None:
     assert "000001.pack" in machine.finding("vault").says
     pack.unlink()
 
-    assert "aj sync --full" in machine.finding("vault").act
+    assert "aj repair" in machine.finding("vault").act
     assert "1 file" in machine.finding("journal").says
 
 

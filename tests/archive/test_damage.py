@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from agent_journal import journal
@@ -35,7 +36,8 @@ from agent_journal.terminal.view import View
 from tests.archive.journals import ALL, NOW, everything, imported, minute, put, read_again, said, talk, the
 from tests.archive.journals import journal as opened
 from tests.archive.test_frames import conversations
-from tests.gauntlet.corpus import line_of
+from tests.gauntlet.corpus import Sessions, export, line_of, session_id, word
+from tests.gauntlet.lab import Lab
 
 _DAY = vault_checks.DAY
 
@@ -512,3 +514,104 @@ def test_lost_blobs_keep_their_sizes(home: Path, tmp_path: Path) -> None:
         with pytest.raises(DamagedArchive):
             archive.vault.get(blob)
         assert any("is lost" in each.problem for each in checking.problems(archive))
+
+
+# The verbs
+
+
+def prepared(tmp_path: Path) -> Lab:
+    lab = Lab(tmp_path / "lab")
+    sessions = Sessions(lab.projects)
+    for number in range(2):
+        sessions.grow(number, 4)
+    lab.good("sync")
+    export(lab.home / "export.zip", 4, 4)
+    lab.good("import", str(lab.home / "export.zip"))
+    return lab
+
+
+def flip_near_the_end(lab: Lab) -> None:
+    pack = lab.journal / "vault" / "000001.pack"
+    data = bytearray(pack.read_bytes())
+    data[-100] ^= 0xFF
+    pack.write_bytes(data)
+
+
+def test_a_flipped_byte_and_one_forget(tmp_path: Path) -> None:
+    lab = prepared(tmp_path)
+    flip_near_the_end(lab)
+    checked = lab.aj("check")
+    assert (1, True) == (checked.code, "export.zip" in checked.out)
+    assert "aj repair" in checked.err
+    assert "1 piece of the vault damaged" in lab.good("status").out
+    doctor = lab.aj("doctor")
+    assert (1, True) == (doctor.code, "run 'aj repair'" in doctor.out)
+    lab.good("forget", session_id(100_001), "--yes")
+    for verb in ("sync", "check", "list", "usage", "reindex", "search canary00000x00001q", "check --deep"):
+        lab.good(*verb.split())
+    assert "no damage is known; all of it was last read" in lab.good("doctor").out
+
+
+def test_a_backup_and_a_repair_say_what_is_damaged(tmp_path: Path) -> None:
+    lab = prepared(tmp_path)
+    lab.good("backup", str(tmp_path / "good"))
+    flip_near_the_end(lab)
+    copied = lab.aj("backup", str(tmp_path / "copy"))
+    assert (3, True, True) == (copied.code, "export.zip" in copied.err, (tmp_path / "copy").is_dir())
+    assert 3 == lab.aj("reindex", "--from-vault").code
+    assert lab.aj("export", "--all", "-t", "json", "-o", str(tmp_path / "all.jsonl")).code == 3
+    assert all(word(100_003, number) in (tmp_path / "all.jsonl").read_text() for number in range(4))
+    (lab.home / "export.zip").rename(tmp_path / "export.zip")
+    lost = lab.aj("repair", "--json")
+    assert (3, False, 0, 1) == (lost.code, *lost.lines[-1].values())
+    assert 4 == len(lost.lines[0]["conversations"])
+    healed = lab.good("repair", "--from", str(tmp_path / "good"), "--json").lines
+    assert {"ok": True, "healed": 1, "lost": 0} == healed[-1]
+    assert "nothing is damaged" in lab.good("repair").out
+    lab.good("check", "--deep")
+
+
+@pytest.mark.parametrize("how", ["gone", "garbage"])
+def test_rows_that_cannot_be_used_come_from_a_backup(tmp_path: Path, how: str) -> None:
+    lab = prepared(tmp_path)
+    lab.good("backup", str(tmp_path / "copy"))
+    database = lab.journal / "journal.db"
+    database.write_bytes(b"garbage" * 10_000)
+    if how == "gone":
+        database.unlink()
+    assert 1 == lab.aj("repair").code
+    repaired = lab.good("repair", "--from", str(tmp_path / "copy"))
+    assert "journal.db: the rows could not be used" in repaired.out
+    assert (how == "garbage") == (lab.journal / "journal.db.damaged-1").exists()
+    lab.good("sync")
+    lab.good("check", "--deep")
+
+
+def test_rows_of_a_newer_version_are_not_taken_for_damaged(tmp_path: Path) -> None:
+    lab = prepared(tmp_path)
+    lab.good("backup", str(tmp_path / "copy"))
+    connection = apsw.Connection(str(lab.journal / "journal.db"))
+    connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+    refused = lab.aj("repair", "--from", str(tmp_path / "copy"))
+    assert (1, True) == (refused.code, "newer version" in refused.err)
+    assert not (lab.journal / "journal.db.damaged-1").exists()
+
+
+def test_damaged_rows_are_shown_and_exported_from_the_vault(tmp_path: Path) -> None:
+    lab = prepared(tmp_path)
+    before = lab.good("show", session_id(0), "--json").lines
+    with opened(lab.journal) as archive:
+        spoil_rows(archive, session_id(0))
+    shown = lab.aj("show", session_id(0), "--json")
+    assert (0, before[0]["timeline"]) == (shown.code, shown.lines[0]["timeline"])
+    assert "4 damaged in the rows and taken from the vault" in shown.err
+    exported = lab.aj("export", session_id(0), "-t", "markdown")
+    assert (0, True) == (exported.code, "recovered" in exported.err)
+    (lab.journal / "vault" / "000001.pack").unlink()
+    shown = lab.aj("show", session_id(0))
+    assert (3, True) == (shown.code, "canary00000x00001q" in shown.out)
+    exported = lab.aj("export", session_id(0), "-t", "markdown")
+    assert (3, True) == (exported.code, "canary00000x00001q" in exported.out)
+    for verb in ("search canary00000x00001q", "reindex", "list", "usage"):
+        lab.good(*verb.split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import journal
+from agent_journal import archive, journal
 from agent_journal.amounts import count, size
 from agent_journal.cli._journal import reading, settings, waiting
 from agent_journal.cli._run import PARTLY
@@ -38,7 +38,8 @@ def command(*, backup: str | None, accept_loss: bool, as_json: bool) -> int:
     config = settings()
     if backup is not None and not Path(backup).is_dir():
         raise click.BadParameter(f"{backup} is no folder", param_hint="--from")
-    reading().close()  # a journal that is not there is not made
+    if not archive.exists(config.home):
+        reading()  # which says so; none is made
     with progress(unit="") as line:
         outcome = journal.repair(
             config,
