@@ -212,8 +212,8 @@ class Bench:
         with (folder / f"{id_}.jsonl").open("wb") as out:
             for number in range(LARGE_MB):
                 out.write(_session_line(id_, number))
-        environ = {"AJ_HOME": str(self.work / "large"), "AJ_INDEX_VECTOR_BACKGROUND": "false"}
-        run([*AJ, "sync"], home, **environ)
+        journal = str(self.work / "large")
+        run([*AJ, "sync"], home, AJ_HOME=journal, AJ_INDEX_VECTOR_BACKGROUND="false")
         middle = LARGE_MB // 2
         looks = {
             "a search hit in it": ["search", "--mode", "lexical", f"needle{middle}"],
@@ -222,7 +222,7 @@ class Bench:
             "all of it shown": ["show", id_, "--no-pager"],
         }
         for name, look in looks.items():
-            took = run([*AJ, *look], home, **environ)
+            took = run([*AJ, *look], home, AJ_HOME=journal)
             limit = f"≤ {LOOK_RSS_MB} MB of {LARGE_MB}"
             yield Figure(name, f"{took.rss_mb:.0f} MB", limit, took.rss_mb <= LOOK_RSS_MB)
 
