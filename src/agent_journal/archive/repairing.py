@@ -140,7 +140,8 @@ class Repairing:
                 continue
             self._told(f"reading {row.path}")
             with _Taking(self._archive.vault, wanted) as taking:
-                reading = Reading(cast("Vault", taking), self._now, None, {snapshot.unit: snapshot}, None)
+                known = {snapshot.unit: snapshot}
+                reading = Reading(cast("Vault", taking), self._now, None, known, largest_media=None)
                 try:
                     for _ in reading.items(Found(path, row.reader, row.home), row):
                         pass

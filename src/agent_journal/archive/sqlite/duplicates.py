@@ -49,10 +49,9 @@ class Duplicates(Givers, Counting):
 
     def resolve_duplicates(self) -> None:
         """Take apart what is no duplicate, so that all is as if it were imported now."""
-        for key, detail in list(self._rows("SELECT key, detail FROM conversations")):
-            with suppress(DamagedArchive):  # 'check' tells it
-                if self._detail_of(detail).made_id:
-                    self._db.execute("UPDATE conversations SET made_id = 1 WHERE key = ?", (key,))
+        for (key,) in list(self._rows("SELECT key FROM conversations")):
+            if self._detail(key).made_id:
+                self._db.execute("UPDATE conversations SET made_id = 1 WHERE key = ?", (key,))
         wrong: set[int] = set()
         for key, other in list(self._rows(_PAIRS)):
             if key == other or {key, other} <= wrong:
