@@ -10,49 +10,78 @@ from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, unquote
 
+from agent_journal.redact.literals import LiteralIndex
 from agent_journal.redact.prefilter import dismisser
 from agent_journal.redact.spans import Span, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from agent_journal.redact.literals import Hit
 
 # A shorter one may be part of a word by chance.
 _LEAST, _LEAST_WITHIN_WORDS, _LEAST_WORD, _LEAST_ENCODED = 6, 16, 12, 8
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]*")
 _BASE64_BEFORE = re.compile(r"[A-Za-z0-9+/_-]*\Z")
 _LONGEST_RUN = 1 << 16
-_TELLING = 64
+_TELLING = 16
+_MAX_DISMISSED_BY_EXPRESSION = 2000
 
 
 class Known:
     """The secrets of one item, looked for in all of its texts."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        self._forms: dict[str, str] = {}
-        self._encoded: dict[str, str] = {}
+        forms: dict[str, str] = {}
+        encoded: dict[str, str] = {}
         for secret, kind in secrets.items():
             if _can_stand_alone(secret):
-                self._forms.update((form, kind) for form in _written(secret) if form not in self._forms)
-                self._encoded.update((core, kind) for core in _in_base64(secret))
-        literals = [*self._forms, *self._encoded]
-        # Texts are looked at within JSON too, where quotes, backslashes and line breaks are escaped.
-        literals += [json.dumps(form, ensure_ascii=False)[1:-1] for form in self._forms]
-        beginnings = {literal[:_TELLING] for literal in literals}
-        self.is_clean = dismisser(map(_escaped, sorted(beginnings))) if literals else None
+                for form in _written(secret):
+                    forms.setdefault(form, kind)
+                    # Texts are looked at within JSON too, where quotes, backslashes and line breaks are escaped.
+                    forms.setdefault(json.dumps(form, ensure_ascii=False)[1:-1], kind)
+                for core in _in_base64(secret):
+                    encoded.setdefault(core, kind)
+        self._kinds = {**encoded, **forms}
+        self._encoded = encoded.keys() - forms.keys()
+        self._ranks = {literal: rank for rank, literal in enumerate((*forms, *encoded))}
+        self._index = LiteralIndex(self._kinds)
+        self.is_clean = self._dismisser()
+
+    def _dismisser(self) -> Callable[[str], bool] | None:
+        """What says of a text that none of the secrets is in it.
+
+        An expression reads a text faster than the index does, but takes longer to build the more there are.
+        """
+        if not self._kinds:
+            return None
+        if len(self._kinds) > _MAX_DISMISSED_BY_EXPRESSION:
+            return self._index.is_clean
+        beginnings = {literal[:_TELLING] for literal in self._kinds}
+        return dismisser(map(_escaped, sorted(beginnings)))
 
     def spans(self, text: str) -> list[Span]:
         """Every place where one of the secrets stands."""
         if self.is_clean is None or self.is_clean(text):
             return []
-        found = [
-            Span(place, place + len(form), kind)
-            for form, kind in self._forms.items()
-            for place in _places(text, form)
-            if _stands_alone(text, place, form)
-        ]
-        for core, kind in self._encoded.items():
-            found += [Span(*_run_around(text, place, core), kind) for place in _places(text, core)]
-        return merged(found)
+        found: list[tuple[int, Span]] = []
+        encoded: list[Hit] = []
+        for hit in self._index.hits(text):
+            if hit.literal in self._encoded:
+                encoded.append(hit)
+            elif _stands_alone(text, *hit):
+                span = Span(hit.start, hit.start + len(hit.literal), self._kinds[hit.literal])
+                found.append((self._ranks[hit.literal], span))
+        found += self._runs(text, sorted(encoded))
+        return merged(span for _, span in sorted(found))
+
+    def _runs(self, text: str, hits: Iterable[Hit]) -> Iterator[tuple[int, Span]]:
+        """The runs of base64 around hits in order: a long run may hold many secrets."""
+        end = 0
+        for hit in hits:
+            if hit.start >= end:
+                start, end = _run_around(text, *hit)
+                yield self._ranks[hit.literal], Span(start, end, self._kinds[hit.literal])
 
 
 def _can_stand_alone(secret: str) -> bool:
@@ -64,7 +93,7 @@ def _can_stand_alone(secret: str) -> bool:
 def _written(secret: str) -> Iterator[str]:
     """The secret as it is and as other languages write it."""
     plain = unquote(secret)
-    for form in dict.fromkeys((secret, plain)):
+    for form in dict.fromkeys((secret, plain) if len(plain) >= _LEAST else (secret,)):
         yield form
         escaped = json.dumps(form)[1:-1]
         yield from (json.dumps(form, ensure_ascii=False)[1:-1], escaped, json.dumps(escaped)[1:-1])
@@ -96,13 +125,6 @@ def _escaped(literal: str) -> str:
         character if character.isalnum() or ord(character) > 127 else f"\\x{ord(character):02x}"  # noqa: PLR2004 (ASCII)
         for character in literal
     )
-
-
-def _places(text: str, form: str) -> Iterator[int]:
-    place = text.find(form)
-    while place >= 0:
-        yield place
-        place = text.find(form, place + len(form))
 
 
 def _stands_alone(text: str, place: int, form: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -77,6 +78,7 @@ def _struct(value: Struct, path: Path, edit: Edit) -> Struct:
 def _record(value: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     same = True
+    numbers: Counter[str] = Counter()
     for name, old in value.items():
         new_name = edit(name, path)
         steps = (*path, new_name)
@@ -85,7 +87,7 @@ def _record(value: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
         else:
             new = _walk(old, steps, edit)
         same = same and new is old and new_name is name
-        changed[new_name if new_name is name else _free(new_name, changed, value)] = new
+        changed[new_name if new_name is name else _free(new_name, numbers, changed, value)] = new
     return value if same else changed
 
 
@@ -95,10 +97,15 @@ def _called(field: str, record: dict[str, Any]) -> str:
     return stated if stated.__class__ is str and stated else field
 
 
-def _free(name: str, *taken: dict[str, Any]) -> str:
-    """The name, with a number if it is taken: two fields may have been named by secrets of one kind."""
-    number, free = 1, name
-    while any(free in each for each in taken):
-        number += 1
-        free = f"{name} ({number})"
-    return free
+def _free(name: str, numbers: Counter[str], *taken: dict[str, Any]) -> str:
+    """The name, with a number if it is taken: two fields may have been named by secrets of one kind.
+
+    `numbers` holds how often each name was asked for, so that many such fields are not counted through again.
+    """
+    free = name
+    while True:
+        numbers[name] += 1
+        if numbers[name] > 1:
+            free = f"{name} ({numbers[name]})"
+        if not any(free in each for each in taken):
+            return free
