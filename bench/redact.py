@@ -3,7 +3,8 @@
 Agent sessions and a chat export (`bench/corpus.py`, at the scale that is given) are read into the model.
 Every twentieth conversation gets three credentials and three decoys. Times are CPU seconds, the best of
 several in turns with two baselines: encoding the same items as JSON, and Python's `re` over the same text
-with the same rules. Then whatever could make an expression try again and again, 1 MB of each.
+with the same rules. Then whatever could make an expression try again and again, 1 MB of each, and a
+conversation with more and more distinct secrets, of which each is looked for in every message.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from msgspec.structs import replace
 
 import corpus
 from agent_journal import read
-from agent_journal.model import Conversation, Memory, Message, Text
+from agent_journal.model import Conversation, Event, Memory, Message, Text
 from agent_journal.redact import redact
 from agent_journal.redact.scan import scanner
 
@@ -41,6 +42,7 @@ LEAST_MB_PER_SECOND = 100
 _ROUNDS = 3
 _EVERY = 20
 _SAMPLE = 20
+_DISTINCT = (100, 800, 3_200, 12_800)
 
 
 def planted(items: Iterator[Item]) -> Iterator[Item]:
@@ -79,6 +81,19 @@ def slowest(personal: bool) -> tuple[float, str]:  # noqa: FBT001 (one of two)
         memory = Memory(id="1", source="x", kind="k", text=text)
         found.append((timed(partial(redact, memory, personal=personal)), unit))
     return max(found)
+
+
+def with_secrets(count: int) -> Conversation:
+    """A conversation of as many messages as distinct secrets."""
+    timeline: list[Message | Event] = [
+        Message(
+            id=f"m{number}",
+            role="user",
+            parts=[Text(text=f"log in with ghp_{zoo.some(zoo.WORD, 36, str(number))} and go on")],
+        )
+        for number in range(count)
+    ]
+    return Conversation(id="c", source="x", timeline=timeline)
 
 
 def main() -> int:
@@ -121,6 +136,10 @@ def main() -> int:
         print(
             f"slowest MB of hostile text{' (personal)' if personally else '':11} {seconds:18.2f} s  {unit!r}"
         )
+    for count in _DISTINCT:
+        item = with_secrets(count)
+        seconds = min(timed(partial(redact, item)) for _ in range(2))
+        print(f"{count:6} distinct secrets {seconds:43.2f} s {seconds / count * 1000:7.2f} ms each")
     return 0 if size / MB / max(ours, personal) >= LEAST_MB_PER_SECOND else 1
 
 

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 
 from agent_journal.model import Item, Memory
 from agent_journal.redact import redact
-from agent_journal.redact.named import NAMED
+from agent_journal.redact.named import NAMED, PLAIN
+from agent_journal.redact.network import NETWORK
 from agent_journal.redact.personal import PERSONAL
 from agent_journal.redact.placed import PLACED
 from agent_journal.redact.rules import EDGE, Rule
 from agent_journal.redact.scan import scanner
 from agent_journal.redact.tokens import TOKENS
+from agent_journal.redact.wallets import PHRASES
 from tests.models import items as any_items
-from tests.redact import zoo
+from tests.redact import leaks, zoo
 from tests.redact.redacting import redacted_text
 
-RULES = [*TOKENS, *PLACED, *NAMED, *PERSONAL]
+RULES = [*TOKENS, *PHRASES, *NETWORK, *PLACED, *NAMED, *PLAIN, *PERSONAL]
 MARK = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
 credentials = st.sampled_from([*zoo.STANDING_ALONE, *zoo.TOLD, *zoo.PERSONAL]).map(lambda each: each.text)
 pieces = st.one_of(
@@ -99,6 +101,7 @@ def test_whatever_a_pattern_matches_is_found(rule: Rule, data: st.DataObject) ->
 
 def test_every_rule_that_needs_a_context_is_met_in_the_zoo() -> None:
     texts = [credential.text for credential in (*zoo.STANDING_ALONE, *zoo.TOLD, *zoo.PERSONAL)]
+    texts += [leak.text for leak in leaks.LEAKS]
     contextual = [rule for rule in RULES if rule not in TOKENS_ALONE]
     unmet = [
         rule.kind
@@ -160,6 +163,72 @@ ENDLESS = (
         "Private-Lines: 1\n",
     ),
     *("<b>", "a<b>", "\x1b[m", "a\x1b[1m", "**", "a**", "\\\n", 'a" + "', "\u200b"),
+    *(
+        "abandon ",
+        "abandon ability ",
+        "word, ",
+        "a1\n",
+        '["a","',
+        "abandon\n1. ",
+        "\\n",
+        "\\u003d",
+        "=3D",
+        "=\n",
+        "%3D",
+    ),
+    *(
+        "password%3D",
+        "password\\u003d",
+        "&quot;",
+        "&amp;#61;",
+        "%25",
+        "\\x1b[32m",
+        "\\033[",
+        "\x1b]8;;",
+        "^[[1m",
+        "[1m",
+    ),
+    *("ghp_a1B2\n", "eyJabcdA1\n", "sk-ant-api03-aB1\n> ", 'ghp_a1B2c3D4","', "ghp_aB1 \\\n", "A1b2C3d4\n"),
+    *(
+        "-----BEGIN PRIVATE KEY-----\n+",
+        "-----END PRIVATE KEY-----\n",
+        "MIIEpAIBAAKCAQEAMIIEpA\n-----END PRIVATE KEY-----",
+    ),
+    *(
+        "---- BEGIN ",
+        "-----BEGIN RSA ",
+        "Private-Lines: 1\nMIIEpAIBAAKCAQEA\n",
+        "RWRTY0Iy",
+        "-----BEGIN PRIVATE KEY-----\nx\n",
+    ),
+    *(
+        "TRUE\t/\tTRUE\t0\ta\t",
+        "curl -b a=",
+        "curl ",
+        "cookies={",
+        "psk=",
+        "auth=('a','",
+        "define('DB_PASSWORD','",
+        "AUTH_KEY='",
+    ),
+    *(
+        "https://a1b2c3d4e5f6g7h8",
+        "bot12345678:",
+        "5KJvsngHeMpm884wtkJNzQ",
+        "xprv9s21ZrQH",
+        "_PAT=a1",
+        "_salt=a1",
+        '"d":"a1',
+        '"kty":',
+    ),
+    *(
+        '"password": "sword',
+        "password: sword\n",
+        "  password:  ",
+        "x_password",
+        "wpa_passphrase a ",
+        '["-p","',
+    ),
     *("a@a.", "a@", "+1 ", "0171 ", "4111 ", "DE89 ", "1.1.1.", "123-45-"),
 )
 

@@ -23,11 +23,11 @@ _WORDS = re.compile(
     r"|user(?:name)?|admin|root|guest|test(?:ing)?|none|null|nil|true|false|undefined|empty|default|strings?|text"
     r"|str|bytes|number|boolean|object|any|required|optional|hidden|unknown|invalid|missing|incorrect|wrong"
     r"|postgres(?:ql)?|mysql|mongo(?:db)?|redis|rabbitmq|minioadmin|localhost|letmein|qwerty|basic|bearer"
-    r"|authorization|oauth2?|base64|sha1|sha256|sha512|md5|argon2(?:id)?|bcrypt|pbkdf2|scrypt|utf8",
+    r"|authorization|oauth2?|digest|ntlm|negotiate|kerberos|base64|sha1|sha256|sha512|md5|argon2(?:id)?|bcrypt|pbkdf2|scrypt|utf8",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_./:=+~]+")
-_MIXED = re.compile("[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+MIXED = re.compile("[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SEEN = 64
 _LONGER_THAN_WORDS = 40
 _RANDOM_PIECE = 8
@@ -62,10 +62,10 @@ def is_word(text: str) -> bool:
 
 def is_random(text: str) -> bool:
     """Whether no person made it up: some piece of it goes to and fro between letters and digits."""
-    if _MIXED.search(text, 0, _SEEN) is None or entropy(text) <= _least_entropy(len(text)):
+    if MIXED.search(text, 0, _SEEN) is None or entropy(text) <= _least_entropy(len(text)):
         return False
     pieces = (piece for piece in _SEPARATORS.split(text) if len(piece) >= _RANDOM_PIECE)
-    return any(len(_MIXED.findall(piece)) >= _changes(len(piece)) for piece in pieces)
+    return any(len(MIXED.findall(piece)) >= _changes(len(piece)) for piece in pieces)
 
 
 def _changes(length: int) -> int:

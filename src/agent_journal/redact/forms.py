@@ -38,7 +38,7 @@ class Known:
             if _can_stand_alone(secret):
                 for form in _written(secret):
                     forms.setdefault(form, kind)
-                    # Texts are looked at within JSON too, where quotes, backslashes and line breaks are escaped.
+                    # Whole messages are looked at as JSON, which escapes quotes, backslashes and line breaks.
                     forms.setdefault(json.dumps(form, ensure_ascii=False)[1:-1], kind)
                 for core in _in_base64(secret):
                     encoded.setdefault(core, kind)

@@ -12,16 +12,18 @@ from agent_journal.model import Event, Memory, Message
 from agent_journal.redact import RECORDED, Finding, ItemT
 from agent_journal.redact.attached import attached
 from agent_journal.redact.forms import Known
+from agent_journal.redact.lists import spans_in_list
 from agent_journal.redact.named import kind_of_field
 from agent_journal.redact.scan import scanner
 from agent_journal.redact.spans import Span, merged
-from agent_journal.redact.splits import Joined, is_whole, put_into
+from agent_journal.redact.views import joined, put_into, views
 from agent_journal.redact.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from agent_journal.model import Item
+    from agent_journal.redact.lists import ListSpan
     from agent_journal.redact.walk import Path
 
 # Replacing one secret can bring another to light, as a pair of keys of which only one has a form of its own.
@@ -44,7 +46,7 @@ class Redaction:
         pieces = _pieces(item)
         suspects = [piece for piece in pieces if not self._dismissed(piece)]
         for piece in suspects:
-            walk(piece, self._collect)
+            walk(piece, self._collect, self._collect_list)
         if not self._secrets:
             return item, []
         self._known = Known(self._secrets)
@@ -79,8 +81,7 @@ class Redaction:
             if not spans:
                 break
             for span in spans:
-                secret = text[span.start : span.end]
-                self._secrets.setdefault(secret if put_into(secret) == "" else Joined(secret).text, span.kind)
+                self._secrets.setdefault(span.secret or joined(text[span.start : span.end]), span.kind)
             text = _without(text, spans)
         return text
 
@@ -94,17 +95,28 @@ class Redaction:
             text = _without(text, spans)
         return text
 
+    def _collect_list(self, values: list[Any], path: Path) -> list[Any]:  # noqa: ARG002 (an EditList)
+        found = list(spans_in_list(values, self._scanner.spans))
+        for each in found:
+            self._secrets.setdefault(each.secret, each.span.kind)
+        return _without_in_list(values, found)
+
+    def _replace_list(self, values: list[Any], path: Path) -> list[Any]:
+        found = list(spans_in_list(values, self._scanner.spans))
+        for each in found:
+            self._found[each.span.kind, self._message, ".".join(path)] += 1
+        return _without_in_list(values, found)
+
     def _replaced(self, piece: Any) -> Any:
         self._message = piece.id if isinstance(piece, Message | Event) else ""
-        return walk(piece, self._replace)
+        return walk(piece, self._replace, self._replace_list)
 
     def _spans(self, text: str, name: str) -> list[Span]:
         """Every secret in a text, by the rules, by its name, or because it was found elsewhere."""
         found = self._known.spans(text) + self._scanner.spans(text)  # one secret has one name everywhere
-        if not is_whole()(text):
-            joined = Joined(text)
-            within = self._known.spans(joined.text) + self._scanner.spans(joined.text)
-            found += [span for each in within if (span := joined.in_original(each)) is not None]
+        for view in views(text):
+            within = self._known.spans(view.text) + self._scanner.spans(view.text)
+            found += map(view.in_original, within)
         if name and (kind := kind_of_field(name, text)) is not None:
             found.append(Span(0, len(text), kind))
         return merged(found) if found else found
@@ -131,10 +143,10 @@ def _text(piece: Any) -> str | None:
 
 
 def _is_clean(is_clean: Callable[[str], bool], text: str) -> bool:
-    """Whether nothing is in a text, also if what was put into its words is taken out."""
+    """Whether nothing is in a text, however it is read."""
     # Rules know tabs, not how JSON writes them; all else that it escapes they take as it comes.
     text = text.replace("\\t", " ")
-    return is_clean(text) and (is_whole()(text) or is_clean(Joined(text).text))
+    return is_clean(text) and all(is_clean(view.text) for view in views(text))
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:
@@ -144,6 +156,20 @@ def _without(text: str, spans: Iterable[Span]) -> str:
         pieces += (text[place : span.start], f"[REDACTED:{span.kind}]", put_into(text[span.start : span.end]))
         place = span.end
     return "".join((*pieces, text[place:]))
+
+
+def _without_in_list(values: list[Any], found: list[ListSpan]) -> list[Any]:
+    """The list in which every text has a mark where a piece of a secret was."""
+    if not found:
+        return values
+    spans: dict[int, list[Span]] = {}
+    for each in found:
+        for index, start, end in each.pieces:
+            spans.setdefault(index, []).append(Span(start, end, each.span.kind))
+    return [
+        _without(value, merged(spans[index])) if index in spans else value
+        for index, value in enumerate(values)
+    ]
 
 
 def _recorded(item: ItemT, findings: Iterable[Finding]) -> ItemT:

@@ -12,6 +12,8 @@ _KEY = (
     r"(?:api|auth|access|private|secret|account|signing|encryption|master|storage|service|license|subscription"
     r"|shared|app|admin|deploy|webhook|session|jwt|hmac)[ _-]?key|secret|token|credentials?|auth"
 )
+# A personal access token: GITHUB_PAT, ghPat; not a path, a pattern or compat.
+_PAT = r"(?:(?<![A-Za-z0-9])(?i:pat)|(?<=[a-z])Pat|(?<=[A-Z])PAT)(?![A-Za-z])"
 _SUFFIX = r"(?:[ _-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
 _QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
 # Between two fields of a record there may be the end of a line, which is `\n` within JSON, and a switch.
@@ -36,8 +38,8 @@ _LONGEST, _LONGEST_NAME = 600, 40
 _LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
 
 _COOKIES = ("cookie", "set-cookie")
-_NAME = re.compile(rf"(?:{_PASSWORDS}|pass|{_KEY}){_SUFFIX}", re.IGNORECASE)
-_FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,40}}?){_NAME.pattern}", re.IGNORECASE)
+_NAME = re.compile(rf"(?:{_PASSWORDS}|pass|{_KEY}|pat|secret_key_base|app_key){_SUFFIX}", re.IGNORECASE)
+_FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,200}}?){_NAME.pattern}", re.IGNORECASE)
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
 # Words before the name that make something public of it.
@@ -49,15 +51,20 @@ _PUBLIC = re.compile(
 )
 
 
+_ENDS_WITH_PAT = re.compile("[a-z]pat[0-9]?\\Z")  # compat
+
+
 def kind_of_field(name: str, value: str) -> str | None:
     """The kind of secret that a field of a record holds, if its name tells of one."""
     if name.lower() in _COOKIES:
         return "cookie" if decoys.is_random(value) and _may_be_real(value) else None
     named = _FIELD.fullmatch(name)
-    if named is None or _PUBLIC.search(named[1]):
+    if named is None or _PUBLIC.search(named[1]) or _ENDS_WITH_PAT.search(name):
         return None
     if any(map(str.isspace, value)):
         return "password" if _IS_PASSWORD.search(name) and _is_phrase(value) else None
+    if _IS_PASSWORD.search(name) and _is_plain_password(value):
+        return "password"
     return _kind(name) if _is_secret(name, value) else None
 
 
@@ -94,11 +101,50 @@ def _is_password(value: str) -> bool:
     """Whether it may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a call in a program."""
     if _ADDRESS.match(value) or _IN_PROGRAM.search(value.rstrip("=")):  # which base64 ends with
         return False
+    if value.endswith("?") and value[:-1].isalpha():  # `Forgot?`
+        return False
     digits, symbols = decoys.has_digit(value), not _SYMBOLS.isdisjoint(value)
     lower, upper = any(map(str.islower, value)), any(map(str.isupper, value))
     if value.isalnum():
         return digits and (lower or upper)
     return (digits or symbols) and sum((lower, upper, digits, symbols)) >= _LEAST_CLASSES
+
+
+# What stands where a password would in types, forms, messages and programs, and no person would choose.
+_NO_PASSWORDS = re.compile(
+    r"accepted|argument|arguments|auth|authenticated|bigint|binary|blank|boolean|buffer|bytearray|bytes"
+    r"|cannot|changed|char|character|characters|checked|clear|cleared|column|compare|config|configured"
+    r"|confirm|confirmed|correct|creds|data|disabled|email|enabled|encoded|encrypt|encrypted|encryption"
+    r"|enter|env|error|expired|external|failed|field|filled|forgot|forgotten|form|generate|generated"
+    r"|given|hash|hashed|hashing|hide|ignored|incorrect|input|inputs|integer|interactive|internal"
+    r"|invalid|keychain|keyring|length|locked|manual|masked|match|matches|maximum|minimum|missing"
+    r"|mismatch|needed|never|nothing|nullable|number|object|omitted|optional|outlined|param|parameter"
+    r"|parameters|params|plain|plaintext|please|preview|private|prompt|protected|provided|public|random"
+    r"|readonly|recover|remember|removed|repeat|required|reset|rotate|rotated|sensitive|setting|settings"
+    r"|shadow|show|stored|strength|strong|submit|success|symbol|unchanged|unknown|unset|update|updated"
+    r"|updating|user|valid|validate|validated|validation|value|values|varchar|variable|verified|verify"
+    r"|visible|weak|with|without|yes|zeroize"
+)
+# The word for a password, in English and as forms in other languages have it, and what keeps or names one.
+_ABOUT = re.compile(
+    r"pass|pwd|secret|token|credential|login|contrase|clave|senha|palavra|parol|wachtwoord|kennwort|motdepasse|hasl|heslo|jelsz"
+    r"|lozink|sala[ns]|adgang|l[oö]senord|[şs]ifre|\u043f\u0430\u0440\u043e\u043b|mật|\u5bc6|\u6697|\u30d1\u30b9|\ube44\ubc00|vault|bcrypt|sha\d|string",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[^\W\d_]+(?:[-_.!][^\W\d_]+)*!{0,3}")
+_CAMEL = re.compile("[a-z][A-Z]")
+
+
+def _is_plain_password(value: str) -> bool:
+    """Whether a word without digits, as all of a value, is a password: `swordfish`, not `Required`."""
+    if len(value) < _LEAST_PASSWORD or len(value) > _LONGEST_NAME or _PLAIN.fullmatch(value) is None:
+        return False
+    is_label = value.isupper() or value.istitle()
+    is_program = _ADDRESS.match(value) is not None or _IN_PROGRAM.search(value) is not None or "." in value
+    is_said = (
+        _NO_PASSWORDS.fullmatch(value.lower().rstrip("!")) is not None or _ABOUT.search(value) is not None
+    )
+    return not (is_label or is_program or is_said) and _may_be_real(value)
 
 
 _LEAST_PHRASE, _LONGEST_PHRASE = 10, 80
@@ -179,7 +225,32 @@ def _repeated(character: str) -> str:
     return f"{character}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}"
 
 
+def _is_pat(_match: re.Match[str], found: str) -> bool:
+    return _may_be_real(found) and decoys.is_random(found)
+
+
+_PASSWORD_NAME = rf"[A-Za-z0-9_.-]{{0,60}}?(?i:{_PASSWORDS}|(?<![A-Za-z])pass){_SUFFIX}"
+_PASSWORD_NAME_TRIGGER = rf"(?i:{_PASSWORDS}|[^A-Za-z]pass){_SUFFIX}"
+_LINE_END = r"(?:[ \t]{1,4}#[^\n\\]{0,120})?(?:\r?\n|\\{1,4}[rn]|$)"
+
+
+def _is_in_record(_match: re.Match[str], found: str) -> bool:
+    return _is_plain_password(found)
+
+
+def _is_in_yaml(_match: re.Match[str], found: str) -> bool:
+    """Not the name of a variable: a line of a program may look the same."""
+    return _is_plain_password(found) and _CAMEL.search(found) is None and "_" not in found
+
+
 NAMED = (
+    Rule(
+        kind="token",  # a personal access token
+        before=rf"{_PAT}{_SIGN}(?:{_QUOTE})?",
+        pattern=r"[A-Za-z0-9_.~+/=-]{16,}+",
+        trigger=rf"(?:(?i:[^A-Za-z0-9]pat)|(?:^|[a-z])Pat|^pat|PAT){_SIGN}(?:{_QUOTE})?[A-Za-z0-9_.~+/=-]{{16}}",
+        check=_is_pat,
+    ),
     _rule(r'\\*"', rf"{_QUOTED}{_BETWEEN}{{{_LEAST_PASSWORD - 2},{_LONGEST}}}(?<!['`])", r'(?=\\*")'),
     _rule(_QUOTE, _repeated(_QUOTED), rf"(?=\\|{_QUOTE})"),
     _rule("", _repeated(_BARE), r"(?![(\[{])", "(?<=[_-])"),
@@ -190,5 +261,26 @@ NAMED = (
         after=rf"(?=\\|{_QUOTE})",
         trigger=rf"""(?i:(?:{_PASSWORDS}){_SUFFIX}){_SIGN}{_QUOTE}[^\s"'`\\<>]{{1,40}} [^\s"'`\\<>]""",
         check=_is_assigned_phrase,
+    ),
+)
+
+_ASSIGNED = rf"(?:{_QUOTE})?\]?[ \t]{{0,4}}(?::=|=>?|:)[ \t]{{0,4}}{_QUOTE}"
+# In a group of its own, because what is no plain word may still be a password by the rules above.
+PLAIN = (
+    Rule(
+        kind="password",  # of letters alone, between quotes
+        before=rf"(?<![A-Za-z0-9_.-]){_PASSWORD_NAME}{_ASSIGNED}",
+        pattern=r"[^\s\"'`\\<>&]{6,40}",
+        after=rf"(?={_QUOTE})",
+        trigger=rf"{_PASSWORD_NAME_TRIGGER}{_ASSIGNED}[^\s\"'`\\<>&]{{6,40}}{_QUOTE}",
+        check=_is_in_record,
+    ),
+    Rule(
+        kind="password",  # of letters alone, in YAML
+        before=rf"(?:(?<![^\n])|(?<=\\n)|(?<=[\"']))[ \t]{{0,40}}(?:-[ \t]+)?{_PASSWORD_NAME}:[ \t]{{1,8}}",
+        pattern=r"[^\s\"'`\\<>]{6,40}",
+        after=rf"(?={_LINE_END.replace('$', chr(92) + 'Z')})",
+        trigger=rf"{_PASSWORD_NAME_TRIGGER}:[ \t]{{1,8}}[^\s\"'`\\<>]{{6,40}}(?:{_LINE_END}|\")",
+        check=_is_in_yaml,
     ),
 )

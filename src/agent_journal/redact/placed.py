@@ -41,6 +41,7 @@ _OPTIONS = (
     rf"|(?:requirepass|masterauth|rootpw|nmcli{_ARGUMENTS}password)[ \t]"
     rf"|(?:smbclient|rpcclient|winexe){_ARGUMENTS}-U[ \t]{{0,2}}[A-Za-z0-9_.-]{{1,40}}%"
 )
+_OPAQUE_OPTION = "--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key|pat))"
 _USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
 
 
@@ -140,10 +141,9 @@ PLACED = (
     ),
     Rule(
         kind="token",
-        before=r"(?<![A-Za-z0-9])--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}"
-        + _QUOTE,
+        before=rf"(?<![A-Za-z0-9]){_OPAQUE_OPTION}[ \t=]{{1,4}}{_QUOTE}",
         pattern=rf"{_OPAQUE}{{16,}}+",
-        trigger=r"--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-key))[ \t]{1,4}",
+        trigger=rf"{_OPAQUE_OPTION}[ \t=]{{1,4}}",
         check=_is_random,
     ),
     Rule(

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from agent_journal.redact import decoys
 
-# Where a token may begin: not within a word, nor within a long run of base64 that has `_` and `-` in it.
-# Letters that end an escape (`\n`, `%3D`) belong to no word.
-EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))(?<![A-Za-z0-9_-]{24})"
+# Where a token may begin: not within a word. `scan` sees to it that it is not within base64 either, which may
+# have `_` and `-` in it. Letters that end an escape (`\n`, `%3D`) belong to no word.
+EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _SEEN_BY_TRIGGER = 16
 
 
@@ -28,10 +28,15 @@ class Rule(Struct, frozen=True, kw_only=True):
     """What must follow it and stays."""
     trigger: str
     """What a text has wherever the pattern matches, also within JSON; no looking around."""
+    lead: str = ""
+    """What a token begins with if lines may break it: one of no fixed length."""
     check: Callable[[re.Match[str], str], bool] = decoys.is_no_placeholder
     """Whether the second argument, what the pattern found, is a secret."""
     kind_in: Callable[[re.Match[str]], str] | None = None
     """The kind, where it depends on what stands before."""
+    extent: Callable[[str, int, int], tuple[int, int] | None] | None = None
+    """Where the secret begins and ends, where the pattern finds only its mark. None if there is none;
+    an empty stretch says where to look on."""
 
 
 def token(
@@ -52,6 +57,7 @@ def token(
         before=EDGE,
         pattern=f"(?:{prefix}){body}{times}",
         after=end,
+        lead=prefix if most is None and not trigger else "",
         trigger=trigger or f"(?:{prefix}){body}{{{min(least, _SEEN_BY_TRIGGER)}}}",
         check=check,
     )

@@ -6,13 +6,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from agent_journal.redact import prefilter, splits
-from agent_journal.redact.named import NAMED
+from agent_journal.redact import decoys, prefilter, views
+from agent_journal.redact.linewraps import LineWraps
+from agent_journal.redact.named import NAMED, PLAIN
+from agent_journal.redact.network import NETWORK
 from agent_journal.redact.personal import PERSONAL
 from agent_journal.redact.placed import PLACED
 from agent_journal.redact.rules import EDGE
 from agent_journal.redact.spans import Span, merged
 from agent_journal.redact.tokens import TOKENS
+from agent_journal.redact.wallets import PHRASES
 from agent_journal.redact.wrapped import WRAPPED
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 _LONG = 256
 _AT_END = 8  # characters, as a colour takes that ends with a line
 _TAB_IN_JSON = r"\\t"
+# Names may be long: `terraform-aws-modules-eks-cluster-`. Their words are not.
+_BEFORE = re.compile(r"[A-Za-z0-9_-]{24,}\Z")
+_NAME_CHARS, _WORD_CHARS, _MANY_CHANGES = 64, 20, 3
 
 
 class Group:
@@ -45,23 +51,43 @@ class Scanner:
 
     def __init__(self, groups: Sequence[Sequence[Rule]]) -> None:
         self.groups = [Group(rules) for rules in groups]
+        self._wraps = LineWraps(groups[0], self.groups[0].spans)
         triggers = [rule.trigger for rules in groups for rule in rules]
-        self.is_clean: Callable[[str], bool] = prefilter.dismisser(triggers)
-        self.is_dull: Callable[[str], bool] = prefilter.dismisser([*triggers, splits.TRIGGER, _TAB_IN_JSON])
+        self.is_clean: Callable[[str], bool] = prefilter.dismisser([*triggers, self._wraps.trigger])
+        self.is_dull: Callable[[str], bool] = prefilter.dismisser(
+            [
+                *triggers,
+                self._wraps.trigger,
+                views.CUT_TRIGGER,
+                views.CODE_TRIGGER,
+                views.LIST_TRIGGER,
+                _TAB_IN_JSON,
+            ]
+        )
         """Clean, and nothing is put into its words that could hide something: most texts are."""
 
     def spans(self, text: str) -> list[Span]:
         """Every secret in the text, in order; those that touch each other by several rules are one."""
         if self.is_clean(text):
             return []
-        return merged(span for group in self.groups for span in group.spans(text))
+        found = [*self._wraps.spans(text), *(span for group in self.groups for span in group.spans(text))]
+        return merged(found) if found else found
 
 
 @cache
 def scanner(*, personal: bool) -> Scanner:
     """The scanner for secrets, or for secrets and personal data."""
-    groups: list[Sequence[Rule]] = [TOKENS, PLACED, NAMED, WRAPPED]
+    groups: list[Sequence[Rule]] = [TOKENS, PHRASES, NETWORK, PLACED, NAMED, PLAIN, WRAPPED]
     return Scanner([*groups, PERSONAL] if personal else groups)
+
+
+def is_within_base64(text: str, place: int) -> bool:
+    """Whether what stands before a place, in the same run of characters, is random rather than a name."""
+    before = _BEFORE.search(text, max(0, place - _NAME_CHARS), place)
+    return before is not None and any(
+        len(piece) > _WORD_CHARS or len(decoys.MIXED.findall(piece)) >= _MANY_CHANGES
+        for piece in re.split("[_-]", before[0])
+    )
 
 
 def _union(rules: Sequence[Rule]) -> re.Pattern[str]:
@@ -94,7 +120,14 @@ def _matches(
         group = match.lastgroup or ""
         rule = rules[int(group[1:])]
         begin, stop = match.start() if rule.before == EDGE else match.start(group), match.end(group)
-        if rule.check(match, text[begin:stop]):
+        if rule.extent is not None:
+            bounds = rule.extent(text, begin, stop)
+            if bounds is not None and bounds[0] < bounds[1]:
+                yield Span(*bounds, rule.kind)
+            start = max(start + 1, bounds[1] if bounds else match.end())
+        elif rule.before == EDGE and is_within_base64(text, begin):
+            start = stop
+        elif rule.check(match, text[begin:stop]):
             yield Span(begin, stop, rule.kind if rule.kind_in is None else rule.kind_in(match))
             start = stop
         else:

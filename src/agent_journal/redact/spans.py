@@ -14,6 +14,8 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+    secret: str = ""
+    """The secret without what was put into it, decoded; empty if the stretch is the secret itself."""
 
 
 def merged(found: Iterable[Span]) -> list[Span]:
@@ -26,5 +28,11 @@ def merged(found: Iterable[Span]) -> list[Span]:
             continue
         best, last = apart[-1]
         kind = last.kind if best <= rank else span.kind
-        apart[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind))
+        apart[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind, _secret(last, span)))
     return [span for _, span in apart]
+
+
+def _secret(one: Span, other: Span) -> str:
+    """What the whole of two spans stands for, if one of them is the whole."""
+    longer, shorter = (one, other) if one.end - one.start >= other.end - other.start else (other, one)
+    return longer.secret if longer.start <= shorter.start and shorter.end <= longer.end else ""

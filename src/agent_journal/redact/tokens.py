@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_journal.redact.decoys import is_mixed
+from agent_journal.redact.keys import KEYS
 from agent_journal.redact.rules import EDGE, Rule, token
+from agent_journal.redact.wallets import WALLETS
 
 _WORD = "[A-Za-z0-9]"
 _WIDE = "[A-Za-z0-9_-]"
@@ -48,6 +48,8 @@ CLOUDS = (
     token("doppler-token", r"dp\.(?:pt|st|sa|ct|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?", _WORD, 40),
     token("1password-token", "ops_eyJ", _BASE64, 100),
     token("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]", 58),
+    token("age-key", "age-secret-key-1", "[a-z0-9]", 58),
+    token("age-key", "AGE-PLUGIN-[A-Z0-9]{2,20}-1", "[A-Z0-9]", 40),
 )
 
 MODELS = (
@@ -148,6 +150,21 @@ SERVICES = (
         after="(?![A-Za-z0-9_-])",
         trigger="[0-9]:AA[A-Za-z0-9_-]{30}",
     ),
+    Rule(
+        kind="telegram-token",  # as part of the address of a bot
+        before="(?i:bot)",
+        pattern="[0-9]{8,10}:[A-Za-z0-9_-]{35}",
+        after="(?![A-Za-z0-9_-])",
+        trigger="(?i:bot)[0-9]{8,10}:[A-Za-z0-9_-]{35}",
+    ),
+    Rule(
+        kind="ngrok-token",
+        before=EDGE,
+        pattern="[123][A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}",
+        after="(?![A-Za-z0-9_-])",
+        trigger=r"(?:^|[^A-Za-z0-9]|\\[nrt])[123][A-Za-z0-9]{26}_[A-Za-z0-9]{20}",
+        check=is_mixed,
+    ),
     token("twilio-key", "SK", _HEX, 32, most=32),
     Rule(
         kind="sendgrid-key",
@@ -174,50 +191,13 @@ SERVICES = (
     token("adafruit-key", "aio_", _WORD, 28, check=is_mixed),
 )
 
-# Between the lines of a key: within JSON they end with `\n`, in a listing they may be numbered or quoted.
-# By `grep` they have their file and number before them, in a terminal they may have colours, or be in a box.
-_BETWEEN = (
-    r"""(?:\\+[nrt]|[\s"'+,|>#*\\│┃║]|[0-9]{1,5}[→:|\t ]|(?:\x1b|\\u001[bB])\[[0-9;]{0,16}m"""
-    r"""|(?<![A-Za-z0-9+/=])[A-Za-z0-9_./~-]{1,80}[:-][0-9]{1,5}[:-]){0,16}+"""
-)
-_KEY_HEADER = rf"(?:{_BETWEEN}(?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]{{0,120}}+)*+"
-_KEY_END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_LEAST_CUT_KEY, _LEAST_KEY = 80, 10
-
-
-def _is_key(_match: re.Match[str], found: str) -> bool:
-    """Whether there is a key behind its first line, or what is left of one."""
-    body = re.sub("-----[A-Z0-9 ]+-----", "", found)
-    return (
-        len(body.strip()) >= _LEAST_KEY if found.endswith("-----") and body else len(found) >= _LEAST_CUT_KEY
-    )
-
-
-KEYS = (
-    Rule(
-        kind="private-key",
-        pattern=(
-            r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-            rf"{_KEY_HEADER}(?:{_BETWEEN}[A-Za-z0-9+/=]{{16,}}+)*+"
-            rf"(?:(?:{_BETWEEN}[A-Za-z0-9+/=]{{1,76}}+)?{_BETWEEN}{_KEY_END})?"
-        ),
-        trigger="-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY",
-        check=_is_key,
-    ),
-    Rule(
-        kind="private-key",  # PuTTY's
-        before=r"Private-Lines: [0-9]{1,3}",
-        pattern=(
-            rf"(?:{_BETWEEN}[A-Za-z0-9+/=]{{16,}}+){{1,200}}+"
-            rf"(?:(?:{_BETWEEN}[A-Za-z0-9+/=]{{1,64}}+)?{_BETWEEN}Private-MAC: [a-f0-9]{{40,64}})?"
-        ),
-        trigger="Private-Lines: [0-9]",
-    ),
+WEB_TOKENS = (
     Rule(
         kind="jwt",
         before=EDGE,
         pattern=r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
         trigger=r"\.eyJ[A-Za-z0-9_-]{8}",
+        lead="eyJ[A-Za-z0-9_-]{4}",
     ),
     Rule(
         kind="jwt",  # encrypted: five pieces
@@ -227,4 +207,4 @@ KEYS = (
     ),
 )
 
-TOKENS = (*CLOUDS, *MODELS, *CODE, *SERVICES, *KEYS)
+TOKENS = (*CLOUDS, *MODELS, *CODE, *SERVICES, *KEYS, *WEB_TOKENS, *WALLETS)

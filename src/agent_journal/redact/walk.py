@@ -28,67 +28,84 @@ class Edit(Protocol):
         """The text, or another one; `name` is what a record calls it, if it is a value in one."""
 
 
-def walk(value: Any, edit: Edit) -> Any:
+class EditList(Protocol):
+    """What becomes of a list with several texts, before each of them is edited."""
+
+    def __call__(self, values: list[Any], path: Path) -> list[Any]:
+        """The list, or another one of the same length."""
+
+
+def _as_it_is(values: list[Any], path: Path) -> list[Any]:  # noqa: ARG001 (an EditList)
+    return values
+
+
+def walk(value: Any, edit: Edit, edit_list: EditList = _as_it_is) -> Any:
     """The value with its texts edited; the same object if none was changed."""
     try:
-        return _walk(value, (), edit)
+        return _Walk(edit, edit_list).of(value, ())
     except RecursionError:
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(limit * _DEEPER)
         try:
-            return _walk(value, (), edit)
+            return _Walk(edit, edit_list).of(value, ())
         finally:
             sys.setrecursionlimit(limit)
 
 
-def _walk(value: Any, path: Path, edit: Edit) -> Any:
-    kind = value.__class__
-    if kind is str:
-        return edit(value, path)
-    if kind is list:
-        changed = [_walk(each, (*path, str(place)), edit) for place, each in enumerate(value)]
-        return value if all(map(_is, value, changed)) else changed
-    if kind is dict:
-        return _record(value, path, edit)
-    if isinstance(value, Struct):
-        return _struct(value, path, edit)
-    return value
+class _Walk:
+    """A value on its way through the edits."""
+
+    def __init__(self, edit: Edit, edit_list: EditList) -> None:
+        self._edit = edit
+        self._edit_list = edit_list
+
+    def of(self, value: Any, path: Path) -> Any:
+        kind = value.__class__
+        if kind is str:
+            return self._edit(value, path)
+        if kind is list:
+            edited = self._edit_list(value, path)
+            changed = [self.of(each, (*path, str(place))) for place, each in enumerate(edited)]
+            return value if all(map(_is, value, changed)) else changed
+        if kind is dict:
+            return self._record(value, path)
+        if isinstance(value, Struct):
+            return self._struct(value, path)
+        return value
+
+    def _struct(self, value: Struct, path: Path) -> Struct:
+        changes: dict[str, Any] = {}
+        for name in value.__struct_fields__:
+            old = getattr(value, name)
+            if name in _KEPT or not old or old.__class__ in (bool, int, float):
+                continue
+            if name == "data" and isinstance(value, Media) and (text := text_of(value)) is not None:
+                edited = self._edit(text, (*path, name))
+                new = old if edited is text else data_of(edited, value)
+            else:
+                new = self.of(old, (*path, name))
+            if new is not old:
+                changes[name] = new
+        return replace(value, **changes) if changes else value
+
+    def _record(self, value: dict[str, Any], path: Path) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        same = True
+        numbers: Counter[str] = Counter()
+        for name, old in value.items():
+            new_name = self._edit(name, path)
+            steps = (*path, new_name)
+            if old.__class__ is str:
+                new: Any = self._edit(old, steps, _called(name, value))
+            else:
+                new = self.of(old, steps)
+            same = same and new is old and new_name is name
+            changed[new_name if new_name is name else _free(new_name, numbers, changed, value)] = new
+        return value if same else changed
 
 
 def _is(one: Any, other: Any) -> bool:
     return one is other
-
-
-def _struct(value: Struct, path: Path, edit: Edit) -> Struct:
-    changes: dict[str, Any] = {}
-    for name in value.__struct_fields__:
-        old = getattr(value, name)
-        if name in _KEPT or not old or old.__class__ in (bool, int, float):
-            continue
-        if name == "data" and isinstance(value, Media) and (text := text_of(value)) is not None:
-            edited = edit(text, (*path, name))
-            new = old if edited is text else data_of(edited, value)
-        else:
-            new = _walk(old, (*path, name), edit)
-        if new is not old:
-            changes[name] = new
-    return replace(value, **changes) if changes else value
-
-
-def _record(value: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
-    changed: dict[str, Any] = {}
-    same = True
-    numbers: Counter[str] = Counter()
-    for name, old in value.items():
-        new_name = edit(name, path)
-        steps = (*path, new_name)
-        if old.__class__ is str:
-            new: Any = edit(old, steps, _called(name, value))
-        else:
-            new = _walk(old, steps, edit)
-        same = same and new is old and new_name is name
-        changed[new_name if new_name is name else _free(new_name, numbers, changed, value)] = new
-    return value if same else changed
 
 
 def _called(field: str, record: dict[str, Any]) -> str:
