@@ -22,7 +22,7 @@ _BREAK = (
     r"[ \t>|│┃║+*#]{0,16}(?:\\{0,4}[\"'`])?"
     r"|\\{0,4}[\"'],[ \t]{0,2}\\{0,4}[\"']"  # between members of a list
 )
-_LINE_END = re.compile(r"[ \t]{0,4}(?:\\{0,4}[\"'`│┃║|)\],;+.]){0,4}[ \t]{0,4}(?:\Z|[\r\n]|\\{1,4}[rn])")
+_LINE_END = re.compile(r"[ \t]{0,4}(?:\\{0,4}[\"'`│┃║|)\]},;+.]){0,4}[ \t]{0,4}(?:\Z|[\r\n]|\\{1,4}[rn])")
 _MAX_TOKEN_CHARS, _MAX_PIECES = 4096, 40
 _MIN_COMPLETE_CHARS = 20
 _MIN_WIDTH = 40  # of a terminal; a shorter line was not broken for its length
@@ -76,7 +76,9 @@ class LineWraps:
             ):
                 break
             token, end = token + run, piece.end()
-            is_block = is_filled = end - _start_of_line(text, piece.end("gap")) == width
+            is_block = is_filled = width == end - _start_of_line(text, piece.end("gap")) or len(run) == len(
+                first[0]
+            )
             kind = self._kind(token) or kind
             if kind:
                 found = Span(first.start(), end, kind, token)

@@ -231,7 +231,7 @@ def _is_pat(_match: re.Match[str], found: str) -> bool:
 
 _PASSWORD_NAME = rf"[A-Za-z0-9_.-]{{0,60}}?(?i:{_PASSWORDS}|(?<![A-Za-z])pass){_SUFFIX}"
 _PASSWORD_NAME_TRIGGER = rf"(?i:{_PASSWORDS}|[^A-Za-z]pass){_SUFFIX}"
-_LINE_END = r"(?:[ \t]{1,4}#[^\n\\]{0,120})?(?:\r?\n|\\{1,4}[rn]|$)"
+_LINE_END = r"(?:[ \t]{1,4}#[^\n\\]{0,120})?(?:\r?\n|\\{1,4}[rn]|\\{0,4}[\"']|$)"
 
 
 def _is_in_record(_match: re.Match[str], found: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from agent_journal.redact import decoys
 from agent_journal.redact.rules import Rule
 
-_QUOTE = r"""\\{0,4}["'`]"""
+_QUOTE = r"""\\{0,8}["'`]"""
 _OPAQUE = r"[A-Za-z0-9_.~+/=-]"
 _BLANKS = r"(?:\\{0,4}[\t ]{1,8}|\\{1,4}t)"
 _MIN_COOKIE_CHARS = 16

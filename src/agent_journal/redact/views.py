@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ESC = r"(?:\x1b|\x9b|\u241b|\^\[|\\+(?:u001[bB]|u009[bB]|x1[bB]|033|e))"
 _BEL = r"(?:\x07|\x9c|\\+(?:u0007|x07|a|007))"
 _CONTROLS = (
-    rf"(?:\x1b|{_ESC}\[|\x9b)[0-9;:?]{{0,24}}[A-Za-z]"
+    rf"(?:\x1b|{_ESC}\[|\x9b|\\+u009[bB])[0-9;:?]{{0,24}}[A-Za-z]"
     rf"|{_ESC}\][0-9]{{1,4}};[^\x1b\x07\n\\\"]{{0,200}}(?:{_BEL}|{_ESC}\\+)"
     rf"|{_ESC}[()][A-Z0-9]"
     r"|\[[0-9;]{1,16}m"  # a color that lost its escape character
