@@ -60,6 +60,17 @@ LAYERS = [
 OURS = {
     name.lower() for writer in writers.discover().values() for name in (writer.INFO.name, writer.INFO.title)
 }
+# Where an unforeseen error is confined: to the command, to one file, to one item, to one plugin.
+CONFINING = {
+    "cli/_run.py",
+    "archive/importing.py",
+    "archive/reading.py",
+    "archive/worker.py",
+    "crash_reports.py",
+    "pipeline.py",
+    "plugins.py",
+    "readers/__init__.py",
+}
 SIDE_BY_SIDE = {"readers", "writers", "cli"}
 
 
@@ -188,7 +199,7 @@ def test_nothing_smells(path: Path) -> None:
     for node in nodes:
         if isinstance(node, ast.ExceptHandler):
             assert node.type is not None, "bare except"
-            is_last_resort = path.relative_to(ROOT).as_posix() == "cli/_run.py"
+            is_last_resort = path.relative_to(ROOT).as_posix() in CONFINING
             is_broad = ast.unparse(node.type) in {"Exception", "BaseException"}
             assert not is_broad or is_last_resort or ends_by_raising(node)
     assert path.stem not in {"utils", "util", "common", "helpers", "base", "misc"}

@@ -77,13 +77,14 @@ def test_bytes_that_are_no_text_are_nothing_that_is_there(arguments: str, code: 
     assert (code, b"", 1) == (done.returncode, done.stdout, done.stderr.count(b"\n")), done.stderr
 
 
-def test_what_cannot_be_read_is_not_told_as_not_there(tmp_path: Path) -> None:
+def test_without_the_vault_what_the_rows_have_is_exported(tmp_path: Path) -> None:
     assert run("demo --keep journal", tmp_path).returncode == 0
     (tmp_path / "journal" / "vault" / "000001.pack").unlink()
     done = run("--home journal export 7d3c -t agent-record-v3", tmp_path)
 
-    assert (1, b"") == (done.returncode, done.stdout)
-    assert done.stderr.decode().endswith("aj: nothing was written: what is meant cannot be read\n")
+    assert done.returncode == 3
+    assert b"Tide table one hour late" in done.stdout
+    assert "damaged" in done.stderr.decode()
 
 
 def test_problems_of_a_zip_name_the_files_in_it(tmp_path: Path) -> None:

@@ -31,12 +31,11 @@ class Indexer:
         self._config = config
         self._told = told
         self._index: Index | None = None
-        self._problem: CannotWrite | IndexDamaged | None = None
         self._folder = config.storage.index_path
-        index_folder.insist_on_ours(self._folder)
+        self._problem: CannotWrite | IndexDamaged | None = index_folder.why_not_ours(self._folder)
         self._given = 0
         """Up to which key the index got everything."""
-        if index_folder.reach(self._folder) > kept.store.last_key():
+        if self._problem is None and index_folder.reach(self._folder) > kept.store.last_key():
             # A power cut took rows that the index has; their keys will be given to others.
             index_folder.discard(self._folder)
 
@@ -74,7 +73,8 @@ class Indexer:
 
     def catch_up(self) -> None:
         """Bring the index up to the rows, whatever was said of how far it is."""
-        self._opened()
+        if self._problem is None:
+            self._opened()
         self.settle()
 
     def keep(self) -> None:
@@ -85,6 +85,8 @@ class Indexer:
     def rebuild(self) -> None:
         """Make the index anew from the rows. The old one serves until the new one is whole."""
         self.close()
+        if self._problem is not None:
+            raise IndexBehind(self._problem)
         store, place = self._archive.store, self._folder
         index_folder.tidy(place)
         last, removed = store.last_key(), store.removed()

@@ -67,6 +67,12 @@ def places_told(entry: Entry) -> Entry:
     return without(entry, "cwd", "gitBranch", "version", "sessionId")
 
 
+def parallel_calls_joined(entry: Entry) -> Entry:
+    """Results of parallel calls are on one chain; the source's own parent stays in `parentUuid`."""
+    stated = entry.get("parentUuid")
+    return without(entry, "parentUuid") | {"parent-id": stated} if stated else entry
+
+
 def thoughts_counted(entry: Entry) -> Entry:
     """They are the draft's `reasoning`, which the reference does not see."""
     usage = entry.get("token-usage", {})
@@ -134,7 +140,7 @@ def seen_by_the_app(entry: Entry) -> Entry:
 
 
 DIFFERENCES: dict[str, list[Change]] = {
-    "claude-code": [no_operation, places_told],
+    "claude-code": [no_operation, places_told, parallel_calls_joined],
     "codex": [seen_by_the_app],
     "gemini-cli": [thoughts_counted, endings_told],
     "opencode": [
@@ -174,10 +180,34 @@ MORE_CLAUDE: list[dict[str, Any]] = [
     },
     {**RESULT, "uuid": "r2", "message": {"role": "user", "content": [FAILED | {"is_error": True}]}},
 ]
+# Two calls of one response, each with its result below it.
+CALLS: list[dict[str, Any]] = [
+    {
+        **ASSISTANT,
+        "uuid": f"p{place}",
+        "parentUuid": parent,
+        "message": {
+            **ASSISTANT["message"],
+            "id": "msg_parallel",
+            "content": [{"type": "tool_use", "id": f"toolu_p{place}", "name": "Bash", "input": {}}],
+        },
+    }
+    for place, parent in ((1, RESULT["uuid"]), (2, "p1"))
+]
+RESULTS: list[dict[str, Any]] = [
+    {
+        **RESULT,
+        "uuid": f"q{place}",
+        "parentUuid": f"p{place}",
+        "sourceToolAssistantUUID": f"p{place}",
+        "message": {"role": "user", "content": [FAILED | {"tool_use_id": f"toolu_p{place}"}]},
+    }
+    for place in (1, 2)
+]
 FAILING = tool(
     "prt_65", "error", {"input": {"command": "sink"}, "error": "cold", "time": {"start": 1, "end": 2}}
 )
-CLAUDE = [QUEUE, USER | {"cwd": "/home/ana/tea"}, ASSISTANT, RESULT, *MORE_CLAUDE]
+CLAUDE = [QUEUE, USER | {"cwd": "/home/ana/tea"}, ASSISTANT, RESULT, *CALLS, *RESULTS, *MORE_CLAUDE]
 STREAM = [*OPENCODE[:-1], FAILING, OPENCODE[-1]]
 
 

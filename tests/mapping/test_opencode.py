@@ -330,7 +330,7 @@ def test_who_broke_off_an_answer_needs_no_telling(tmp_path: Path) -> None:
 
 
 def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path) -> None:
-    injected, typed, added = tree.messages(
+    injected, typed = tree.messages(
         exported(
             tmp_path,
             (user("msg_1"), [part("text", "msg_1", text="Go on.", synthetic=True)]),
@@ -341,8 +341,9 @@ def test_what_the_app_says_in_the_persons_name_is_hidden(tmp_path: Path) -> None
         )
     )
 
-    assert (injected.hidden, typed.hidden, added.hidden) == (True, False, True)
-    assert (tree.plain_text(typed), tree.plain_text(added)) == ("Mine.", "x")
+    assert (injected.hidden, typed.hidden) == (True, False)
+    assert tree.plain_text(typed) == "Mine."
+    assert [part.injected for part in typed.parts if isinstance(part, Text)] == [False, True]
 
 
 def test_a_summary_takes_the_place_of_what_came_before(tmp_path: Path) -> None:

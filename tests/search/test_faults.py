@@ -82,6 +82,7 @@ def test_killed_at_any_moment(tmp_path: Path, threads: int) -> None:
 def test_killed_while_it_is_made(tmp_path: Path) -> None:
     left = tmp_path / "words.part"
     left.mkdir()
+    (left / ".agent-journal-index").touch()
     (left / "meta.json").write_text("{")
     with Index.open(tmp_path / "words") as index:
         index.add([entry(1)])
@@ -112,7 +113,7 @@ def made(folder: Path) -> Path:
 
 
 def parts(folder: Path) -> list[str]:
-    return sorted({path.suffix for path in folder.iterdir()} - {".lock", ".json"})
+    return sorted({path.suffix for path in folder.iterdir()} - {".lock", ".json", ""})
 
 
 @pytest.mark.parametrize("name", ["meta.json", "about.json"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -64,11 +65,14 @@ def vault_read_at(archive: Archive) -> str | None:
 
 
 def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:
+    sizes = {pack: os.path.getsize(archive.vault.pack_path(pack)) for pack in archive.vault.packs()}
     needed = needed_blobs(archive)
     for blob, place in archive.store.places():
         if needed is not None and blob not in needed:
             continue
-        if deep or place.is_lost or not archive.vault.reaches(place):
+        if not place.is_lost and place.start + place.stored > sizes.get(place.pack, 0):
+            yield Problem(archive.vault.pack_path(place.pack), f"{blob.hex()} lies behind its end")
+        elif deep or place.is_lost:
             trouble = archive.vault.trouble_at(blob, place)
             if trouble:
                 yield Problem(archive.vault.pack_path(place.pack), trouble)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from agent_journal.errors import BadConfig, CannotWrite, IndexDamaged
+from agent_journal.errors import CannotWrite, IndexDamaged
 from agent_journal.files import make_folder, write_bytes
 
 if TYPE_CHECKING:
@@ -101,13 +101,14 @@ def _says(folder: Path) -> bool:
         return False
 
 
-def insist_on_ours(folder: Path) -> None:
-    """Raise BadConfig if somebody else's files lie where the index, or what belongs to it, is to be."""
+def why_not_ours(folder: Path) -> CannotWrite | None:
+    """Why no index may be written to a folder: other files are there, or where its companions would be."""
     for place in (folder, beside(folder), folder.with_name(f"{folder.name}.vectors")):
         if not is_ours(place):
-            what = "holds files that are not of a search index" if place.is_dir() else "is a file"
-            reason = f"{place} {what}, and nothing of it is overwritten; name a new or empty folder"
-            raise BadConfig("storage.index_path", reason)
+            what = "it holds files that are not a search index's" if place.is_dir() else "it is a file"
+            reason = f"{what}, which aj does not overwrite; set storage.index_path to a new or empty folder"
+            return CannotWrite(str(place), reason)
+    return None
 
 
 def mark(folder: Path) -> None:

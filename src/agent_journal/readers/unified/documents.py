@@ -39,17 +39,17 @@ def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conver
     except msgspec.ValidationError:  # somebody else changed what it says
         value = msgspec.to_builtins(value)
     if isinstance(value, dict) and validate.is_unified(value):
-        return _dated(conversation(value, note, where), source, note, where)
+        return _dated(conversation(value, note, where), source, note)
     note(Kind.BAD_RECORD, where, "it is no unified conversation")
     return None
 
 
-def _dated(found: Conversation, source: Source, note: Notes, where: str) -> Conversation:
+def _dated(found: Conversation, source: Source, note: Notes) -> Conversation:
     """A document of others, with the time of its file if it states none."""
     is_dated = found.started_at or found.updated_at or any(entry.at for entry in found.timeline)
     if is_dated or source.modified_at is None:
         return found
-    note(Kind.MISSING_TIME, where, "the time of the file stands in")
+    note(Kind.MISSING_TIME, found.id, "the time of the file stands in")
     return replace(found, updated_at=times.from_epoch(int(source.modified_at)))
 
 
