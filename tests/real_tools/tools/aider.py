@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.real_tools.sandbox import Sandbox
-from tests.real_tools.tool import Fact, Package, Tool, Unrecorded
+from tests.real_tools.tool import Package, Tool, Unrecorded
 
 _OPTIONS = (
     "--yes-always",
@@ -19,7 +19,6 @@ _OPTIONS = (
     "--weak-model=openai/fake-model",
     "--map-tokens=0",
 )
-_UNSAVED: tuple[Fact, ...] = ("texts", "thinking")
 
 
 def _configure(sandbox: Sandbox) -> None:
@@ -66,14 +65,11 @@ TOOL = Tool(
     notes=("times have no zone",),
     unrecorded=(
         Unrecorded(fact="tokens", reason="it counts the tokens of a stream itself, and rounds them"),
-        *(
-            Unrecorded(
-                fact=fact,
-                purposes=frozenset({"summary"}),
-                scenarios=frozenset({"compacted"}),
-                reason="the summary of a long history is not saved",
-            )
-            for fact in _UNSAVED
+        Unrecorded(
+            fact="texts",
+            purposes=frozenset({"summary"}),
+            scenarios=frozenset({"compacted"}),
+            reason="the summary of a long history is not saved",
         ),
         Unrecorded(
             fact="prompts",

@@ -63,9 +63,5 @@ TOOL = Tool(
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
-    own_words=(
-        r"<command-name>/compact.*",
-        r"<local-command-stdout>Compacted.*",
-        r"\[Request interrupted by user\]",
-    ),
+    own_words=("/compact",),
 )
