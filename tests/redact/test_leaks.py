@@ -46,6 +46,19 @@ def test_every_form_is_redacted(leak: leaks.Leak) -> None:
     assert [] == left(leak.pieces, redacted_text(leak.text))
 
 
+@pytest.mark.parametrize("levels", [1, 2, 3])
+@pytest.mark.parametrize("is_ascii", [False, True], ids=["unicode", "ascii"])
+def test_every_form_is_redacted_within_json_within_json(levels: int, is_ascii: bool) -> None:
+    leaked = []
+    for leak in leaks.LEAKS:
+        text = leak.text
+        for _ in range(levels):
+            text = json.dumps(text, ensure_ascii=is_ascii)
+        leaked += [leak.name] * bool(left(leak.pieces, redacted_text(text)))
+
+    assert [] == leaked
+
+
 @pytest.mark.parametrize("decoy", harmless.DECOYS)
 def test_what_only_looks_like_a_secret_stays(decoy: str) -> None:
     assert decoy == redacted_text(decoy)

@@ -10,22 +10,29 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.model import Media, Message, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _MEDIA = frozenset({"image", "audio", "video"})
 _HEAD = 64
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # that no text has
 
 
-def attached(piece: Any) -> Iterator[str]:
-    """The texts of all files that are attached to a message."""
-    if not isinstance(piece, Message):
-        return
-    for part in piece.parts:
-        inside = part.output if isinstance(part, ToolResult) and isinstance(part.output, list) else (part,)
-        for each in inside:
-            if isinstance(each, Media) and (text := text_of(each)) is not None:
-                yield text
+def attached(pieces: Iterable[Any]) -> Iterator[str]:
+    """The texts of all files that are attached to messages."""
+    for piece in pieces:
+        if not isinstance(piece, Message):
+            continue
+        for part in piece.parts:
+            if isinstance(part, Media):
+                yield from _texts_of((part,))
+            elif isinstance(part, ToolResult) and isinstance(part.output, list):
+                yield from _texts_of(part.output)
+
+
+def _texts_of(parts: Iterable[Any]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Media) and (text := text_of(part)) is not None:
+            yield text
 
 
 def text_of(media: Media) -> str | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Replacing one secret can bring another to light, as a pair of keys of which only one has a form of its own.
 _MOST_ROUNDS = 6
+_BATCH = 32
 _encode = msgspec.json.Encoder().encode
 
 
@@ -44,7 +45,7 @@ class Redaction:
     def of(self, item: ItemT) -> tuple[ItemT, list[Finding]]:
         """The item without its secrets, and what they were."""
         pieces = _pieces(item)
-        suspects = [piece for piece in pieces if not self._dismissed(piece)]
+        suspects = [piece for batch in _batches(pieces) for piece in self._suspects(batch)]
         for piece in suspects:
             walk(piece, self._collect, self._collect_list)
         if not self._secrets:
@@ -61,6 +62,13 @@ class Redaction:
         ]
         whole: ItemT = _whole(item, changed)
         return _recorded(whole, findings), findings
+
+    def _suspects(self, batch: list[Any]) -> list[Any]:
+        """What of some pieces is to be walked: as a rule nothing, which takes one look at all of them."""
+        text = _text(batch)
+        if text is not None and self._scanner.is_dull(text):
+            return []
+        return [piece for piece in batch if not self._dismissed(piece)]
 
     def _dismissed(self, piece: Any) -> bool:
         text = _text(piece)
@@ -129,17 +137,23 @@ def _pieces(item: Item) -> list[Any]:
     return [replace(item, timeline=[]), *item.timeline]
 
 
+def _batches(pieces: list[Any]) -> Iterable[list[Any]]:
+    return (pieces[start : start + _BATCH] for start in range(0, len(pieces), _BATCH))
+
+
 def _whole(item: Item, pieces: list[Any]) -> Any:
     """The item that is made of the pieces, of the same type."""
     return pieces[0] if isinstance(item, Memory) else replace(pieces[0], timeline=pieces[1:])
 
 
 def _text(piece: Any) -> str | None:
-    """The whole piece as one text, with what is attached; None if it is nested too deeply for that."""
+    """One piece or several as one text, with what is attached; None if one is nested too deeply for that."""
     try:
-        return "\n".join((_encode(piece).decode(), *attached(piece)))
+        text = _encode(piece).decode()
     except (RecursionError, UnicodeEncodeError):
         return None
+    files = tuple(attached(piece if piece.__class__ is list else [piece]))
+    return "\n".join((text, *files)) if files else text
 
 
 def _is_clean(is_clean: Callable[[str], bool], text: str) -> bool:

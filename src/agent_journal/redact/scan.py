@@ -61,6 +61,7 @@ class Scanner:
                 views.CUT_TRIGGER,
                 views.CODE_TRIGGER,
                 views.LIST_TRIGGER,
+                views.NESTED_TRIGGER,
                 _TAB_IN_JSON,
             ]
         )
