@@ -71,12 +71,26 @@ def _put(folder: str, path: str, data: bytes) -> None:
 
 
 def _remove_oldest(folder: str) -> None:
+    for name in _by_age(folder)[:-MAX_REPORTS]:
+        with suppress(OSError):
+            (Path(folder) / name).unlink()
+
+
+def listed(folder: str) -> list[str]:
+    """The names of the reports in a folder, oldest first; none if it cannot be read."""
+    try:
+        return _by_age(folder)
+    except OSError:
+        return []
+
+
+def _by_age(folder: str) -> list[str]:
     with os.scandir(folder) as listing:
         reports = [entry for entry in listing if _NAME.fullmatch(entry.name)]
-    by_age = sorted(reports, key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
-    for entry in by_age[:-MAX_REPORTS]:
-        with suppress(OSError):
-            Path(entry.path).unlink()
+    return [
+        entry.name
+        for entry in sorted(reports, key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
+    ]
 
 
 def _circumstances(reader: str, version: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import archive, embedding, indexing, journal, readers, survey, times
+from agent_journal import archive, crash_reports, embedding, indexing, journal, readers, survey, times
 from agent_journal.amounts import count, not_whole, size
 from agent_journal.archive import checking, machine, vault_checks
 from agent_journal.archive.lock import Lock
@@ -77,6 +77,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
             yield from _parts(kept, config)
         if unfinished is not None:
             yield unfinished
+        yield from _crash_reports(home)
         yield from _around(config, seen)
     finally:
         if kept is not None:
@@ -234,6 +235,17 @@ def _vectors(kept: Archive, config: Config) -> Finding:
     if not state.whole and not state.running:
         says += "; the next search, sync or 'aj embed' goes on"
     return Finding(topic="meaning", says=says, data=data)
+
+
+def _crash_reports(home: Path) -> Iterator[Finding]:
+    """Unforeseen errors that were reported to a file; whoever has passed them on removes the folder."""
+    found = crash_reports.listed(str(home / crash_reports.FOLDER))
+    if found:
+        newest = found[-1]
+        says = f"{count(len(found), 'crash report')} in {home / crash_reports.FOLDER}, the newest is {newest}"
+        act = "attach it to a bug report, it holds no conversation text; then remove the folder"
+        data = {"reports": len(found), "newest": newest}
+        yield Finding(topic="reports", says=says, act=act, data=data)
 
 
 def _around(config: Config, seen: Survey) -> Iterator[Finding]:
