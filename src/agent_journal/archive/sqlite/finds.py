@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal.archive.rows import texts_of
+from agent_journal.archive.rows import speaker, texts_of
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import MEMORY, PLACE, memory_from
 from agent_journal.archive.sqlite.indexed import Indexable, remembered, titled
@@ -85,7 +85,8 @@ class Finds(Indexable):
             if isinstance(entry, Message):
                 texts = texts_of(entry)
                 shown = "\n\n".join(text for _, text in texts)
-                found[key] = Found(key, conversation, entry.id, entry.role, entry.at, shown, position, texts)
+                role = speaker(entry.role, hidden=entry.hidden)
+                found[key] = Found(key, conversation, entry.id, role, entry.at, shown, position, texts)
         return found | self._found_beside([key for key in keys if key not in found])
 
     def outline(self, conversation: int) -> Outline:

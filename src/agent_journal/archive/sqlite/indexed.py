@@ -9,9 +9,10 @@ from agent_journal.archive.rows import row_of, speaker
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import MEMORY, PLACE, Entries, memory_from
 from agent_journal.archive.store import Indexed
+from agent_journal.model import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from agent_journal.archive.rows import Call, Row
@@ -74,13 +75,20 @@ class Indexable(Entries):
             "SELECT key, role, substr(text, 1, 1000) FROM timeline WHERE conversation = ? "
             "AND role IS NOT NULL ORDER BY position, key"
         )
+        rows = list(self._rows(sql, conversation))
+        hidden = self._hidden_among([key for key, role, text in rows if role == "user" and text])
         asked, found = "", {}
-        for key, role, text in self._rows(sql, conversation):
-            if role == "user" and text:
+        for key, role, text in rows:
+            if role == "user" and text and key not in hidden:
                 asked = text
             elif asked and key in keys:
                 found[key] = asked
         return found
+
+    def _hidden_among(self, keys: Sequence[int]) -> set[int]:
+        """Those of some messages that a program wrote in the person's name."""
+        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", as_json(keys))
+        return {key for key, entry in self._decoded(rows) if isinstance(entry, Message) and entry.hidden}
 
     def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
         """Every key that a whole index has; only of these, if some are given."""
