@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -143,3 +144,32 @@ def _problems(lab: Lab) -> list[Problem]:
             return [*problems(archive)]
     except AgentJournalError as error:
         return [Problem(str(lab.journal), str(error))]
+
+
+@drill(rounds=50, few=2)
+def repair_killed(lab: Lab, rounds: int, chance: Random) -> Figures:
+    """Killed while it heals: nothing that was there is lost, and a second repair finishes."""
+    truth, before, _ = _prepared(lab)
+    size = (before / "vault" / "000001.pack").stat().st_size
+    seconds = 0.0
+    hits = 0
+    for number in range(rounds):
+        put_back(lab, before)
+        pack = lab.journal / "vault" / "000001.pack"
+        _harmed(pack, ("flipped", "cut", "zeros", "gone")[number % 4], chance.randrange(size))
+        if not seconds:
+            seconds = lab.good("repair").seconds
+            continue
+        began = time.monotonic()
+        if lab.killed(chance.uniform(0.4 * seconds, seconds), "repair"):
+            hits += 1
+            with open_to_read(lab.journal) as archive:
+                rows = archive.store.counts().conversations
+            assert rows == len(truth), rows
+            lab.good("repair")
+        else:
+            seconds = min(seconds, time.monotonic() - began)
+        assert ([], []) == _repaired(lab)
+        lab.checked("--deep")
+        holds(lab, truth)
+    return {"hits": hits}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Snapshot
-    from agent_journal.archive.vault import Place
+    from agent_journal.archive.vault import Place, Vault
     from agent_journal.model import Event, Item, Message
 
 # Our own format, by the name that its reader and its writer have.
@@ -114,11 +114,9 @@ def rewritten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
     """A snapshot in our own format, of all in it that is not forgotten."""
     own = readers.get(_OWN).INFO
     items = salvage.items(archive, snapshot, label)
-    out = io.BytesIO()
-    writers.get(_OWN).write(_remembered(archive, items), out, new_run(Notes()))
-    data = out.getvalue()
-    chunks = [archive.vault.put(data[at : at + CHUNK_BYTES]) for at in range(0, len(data), CHUNK_BYTES)]
-    file = KeptFile("kept.jsonl", len(data), hashlib.sha256(data).digest(), chunks)
+    out = _IntoVault(archive.vault)
+    writers.get(_OWN).write(_remembered(archive, items), cast("IO[bytes]", out), new_run(Notes()))
+    file = out.finished("kept.jsonl")
     return replace(
         snapshot,
         reader=own.name,
@@ -126,6 +124,38 @@ def rewritten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
         revision=own.revision,
         manifest=Manifest(name=file.name, files={"": file}),
     )
+
+
+class _IntoVault(io.RawIOBase):
+    """A stream whose bytes go into the vault, so that no more than one chunk is in memory."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._pending = bytearray()
+        self._chunks: list[bytes] = []
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._digest.update(data)
+        self._size += len(data)
+        self._pending += data
+        while len(self._pending) >= CHUNK_BYTES:
+            self._put(CHUNK_BYTES)
+        return len(data)
+
+    def _put(self, size: int) -> None:
+        self._chunks.append(self._vault.put(bytes(self._pending[:size])))
+        del self._pending[:size]
+
+    def finished(self, name: str) -> KeptFile:
+        """The file that was written."""
+        if self._pending:
+            self._put(len(self._pending))
+        return KeptFile(name, self._size, self._digest.digest(), self._chunks)
 
 
 def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
