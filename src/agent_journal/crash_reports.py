@@ -13,11 +13,11 @@ import re
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import TracebackType
 
 FOLDER = "reports"
@@ -50,7 +50,7 @@ class CrashReports:
             who = re.sub(r"[^a-z0-9_-]", "-", reader.lower())[:40] or "aj"
             known_by = hashlib.sha256(frames.encode("utf-8", "replace")).hexdigest()[:8]
             folder = self.folder
-            path = str(Path(folder) / f"{who}-{kind}-{known_by}.txt")
+            path = str(_path(folder) / f"{who}-{kind}-{known_by}.txt")
             text = f"{_circumstances(reader, version)}\n{frames}"
             _put(folder, path, text.encode("utf-8", "backslashreplace")[:MAX_REPORT_BYTES])
         except (OSError, MemoryError, RecursionError, ValueError):
@@ -58,10 +58,16 @@ class CrashReports:
         return path
 
 
+def _path(name: str) -> Path:
+    from pathlib import Path  # noqa: PLC0415 (every command imports this module; few runs crash)
+
+    return Path(name)
+
+
 def _put(folder: str, path: str, data: bytes) -> None:
     with suppress(FileExistsError):
-        Path(folder).mkdir(mode=0o700, parents=True)
-        Path(folder).chmod(0o700)
+        _path(folder).mkdir(mode=0o700, parents=True)
+        _path(folder).chmod(0o700)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(path, flags, 0o600), "wb") as out:
         if hasattr(os, "fchmod"):  # not on Windows
@@ -73,7 +79,7 @@ def _put(folder: str, path: str, data: bytes) -> None:
 def _remove_oldest(folder: str) -> None:
     for name in _by_age(folder)[:-MAX_REPORTS]:
         with suppress(OSError):
-            (Path(folder) / name).unlink()
+            (_path(folder) / name).unlink()
 
 
 def listed(folder: str) -> list[str]:
@@ -115,7 +121,7 @@ def _traceback_text(error: BaseException) -> str:
         parts.append(f"Traceback (most recent call last):\n{frames}{_message(current)}\n")
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
     text = "\nDuring this, or because of it:\n\n".join(reversed(parts))
-    home = str(Path("~").expanduser())
+    home = str(_path("~").expanduser())
     return text.replace(home, "~") if len(home) > 1 else text
 
 
