@@ -21,10 +21,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent_journal import archive, config, embedding, journal
-from agent_journal.archive.found import Found
-from agent_journal.search.meaning import chunks, nearest, static, vectors
-from agent_journal.search.meaning.vectors import Stored
+from agent_journal import archive, config, journal
+from agent_journal.archive.candidates import Found
+from agent_journal.journal import embeddings
+from agent_journal.search.semantic import chunks, nearest, static, vectors
+from agent_journal.search.semantic.vectors import Stored
 from tests.search import corpus
 
 if TYPE_CHECKING:
@@ -82,9 +83,9 @@ def measure_embedding(home: Path, settled: config.Config) -> None:
     with archive.open_to_read(home) as kept:
         model = static.load()
         began, cpu = time.perf_counter(), time.process_time()
-        embedding.Embedder(kept, settled, model).run()
+        embeddings.Embedder(kept, settled, model).run()
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-        count = embedding.state(kept, settled).vectors
+        count = embeddings.state(kept, settled).vectors
     print(f"embedding: {count:,} vectors, {count / cpu:,.0f} per CPU second, {count / wall:,.0f} per second")
     print(f"  on two cores at most {2 * count / cpu:,.0f} per second; to reach: {CHUNKS_PER_SECOND:,}")
 

@@ -210,7 +210,7 @@ class Bench:
     def _of(self, messages: int) -> Path:
         """A page of so many messages."""
         from agent_journal import Notes, writers  # noqa: PLC0415
-        from agent_journal.output import new_run  # noqa: PLC0415
+        from agent_journal.conversion.output import new_run  # noqa: PLC0415
 
         with self.page.open("wb") as out:
             writers.get("html").write([conversation(messages)], out, new_run(Notes()))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_journal.search import hybrid
-from agent_journal.search.meaning import models
+from agent_journal.search.semantic import models
 from tests.search import corpus, quality
 
 if TYPE_CHECKING:

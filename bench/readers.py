@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 import sources
-from agent_journal import Notes, pipeline
+from agent_journal import Notes
+from agent_journal.conversion import pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

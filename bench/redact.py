@@ -25,12 +25,12 @@ from msgspec.structs import replace
 import corpus
 from agent_journal import read
 from agent_journal.model import Conversation, Event, Memory, Message, Text
-from agent_journal.redact import redact
-from agent_journal.redact.scan import scanner
+from agent_journal.redaction import redact
+from agent_journal.redaction.scan import scanner
 
 sys.path.append(str(Path(__file__).parent.parent))
-from tests.redact import zoo
-from tests.redact.test_properties import ENDLESS
+from tests.redaction import zoo
+from tests.redaction.test_properties import ENDLESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,9 +30,9 @@ import apsw
 from agent_journal import config as configs
 from agent_journal.archive import open_to_read
 from agent_journal.journal import Journal
+from agent_journal.journal.search import window_of
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
-from agent_journal.searching import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -48,7 +48,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _read_units(path: Path, notes: Any) -> dict[str, Any]:
-    from agent_journal import Conversation, Message, pipeline  # noqa: PLC0415 (this task only)
+    from agent_journal import Conversation, Message  # noqa: PLC0415 (this task only)
+    from agent_journal.conversion import pipeline  # noqa: PLC0415 (this task only)
 
     conversations = messages = 0
     seconds = 0.0
@@ -126,8 +127,8 @@ def copy(folder: Path) -> dict[str, Any]:
 def identify(folder: Path) -> dict[str, Any]:
     """Tell what each file of bench/mixed.py is; what is claimed wrongly, or by several, is named."""
     from agent_journal import readers  # noqa: PLC0415
-    from agent_journal.peek import Peek  # noqa: PLC0415
-    from agent_journal.source import open_source  # noqa: PLC0415
+    from agent_journal.detection.peek import Peek  # noqa: PLC0415
+    from agent_journal.inputs.input import open_source  # noqa: PLC0415
 
     readers.discover()
     truth = json.loads((folder / "truth.json").read_bytes())
@@ -166,7 +167,7 @@ def write(path: Path, target: str) -> dict[str, Any]:
     import msgspec  # noqa: PLC0415
 
     from agent_journal import Notes, read, writers  # noqa: PLC0415
-    from agent_journal.output import new_run  # noqa: PLC0415
+    from agent_journal.conversion.output import new_run  # noqa: PLC0415
 
     writer, run = writers.get(target), new_run(Notes())
 
@@ -195,7 +196,7 @@ def write(path: Path, target: str) -> dict[str, Any]:
 
 def sign(folder: Path) -> dict[str, Any]:
     """Sign small records with a key made in the folder, and verify each signature."""
-    from agent_journal.signing import keys, record  # noqa: PLC0415
+    from agent_journal.records.signing import keys, record  # noqa: PLC0415
 
     private, public = keys.generate(folder)
     key, their = keys.private_key(private), keys.public_key(public)
@@ -220,7 +221,7 @@ def _small_records(count: int) -> list[bytes]:
     import io  # noqa: PLC0415
 
     from agent_journal import Conversation, Message, Notes, Text, writers  # noqa: PLC0415
-    from agent_journal.output import new_run  # noqa: PLC0415
+    from agent_journal.conversion.output import new_run  # noqa: PLC0415
 
     words = "Whether the kettle boils depends on the pressure of the air around it. " * 3
     roles: tuple[Role, ...] = ("user", "assistant", "user", "assistant")

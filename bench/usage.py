@@ -221,8 +221,14 @@ def conversations(number: int = 20_000, pairs: int = 25) -> Iterator[Any]:
     """Conversations over three years, with four models in forty projects."""
     import random  # noqa: PLC0415
 
-    from agent_journal import times  # noqa: PLC0415
-    from agent_journal.model import Conversation, Message, Part, Text, Usage  # noqa: PLC0415
+    from agent_journal.model import (  # noqa: PLC0415
+        Conversation,
+        Message,
+        Part,
+        Text,
+        Usage,
+        timestamps,
+    )
 
     chance = random.Random(7)
     models = ("claude-sonnet-4-5-20250929", "claude-opus-4-20250514", "gpt-5-codex", "gemini-2.5-pro")
@@ -237,7 +243,7 @@ def conversations(number: int = 20_000, pairs: int = 25) -> Iterator[Any]:
                 output=chance.randrange(2_500), cache_read=chance.randrange(250_000),
                 cache_write=chance.randrange(9_000),
             )  # fmt: skip
-            moment = times.from_epoch(at)
+            moment = timestamps.from_epoch(at)
             said: list[Part] = [Text(text=f"said {id_}")]
             timeline += [
                 Message(id=f"u{id_}", role="user", at=moment, parts=said),

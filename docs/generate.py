@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from agent_journal import cli, config, model, tomltext
+from agent_journal import cli, config, model
 from agent_journal.cli._run import module_of
 from agent_journal.cli.formats import rows
+from agent_journal.decoding import toml_text
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _meanings() -> dict[str, str]:
 
 
 def _as_toml(value: Any) -> str:
-    return tomltext.shown(value.as_posix().replace("/you/", "~/") if isinstance(value, Path) else value)
+    return toml_text.shown(value.as_posix().replace("/you/", "~/") if isinstance(value, Path) else value)
 
 
 def _verbs() -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import pipeline
+from agent_journal.conversion import pipeline
 from agent_journal.errors import AgentJournalError
 from agent_journal.model import Conversation, Item
 from agent_journal.notes import Kind, Notes

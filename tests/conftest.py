@@ -38,10 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # What these look at is the same on every interpreter: the text of the program, its pages, tables of fields,
 # patterns in texts, what a browser shows, and the memory it takes.
 ONCE = (
-    "core/test_chat_templates.py",
     "mapping/",
     "pages/",
-    "redact/",
+    "redaction/",
     "search/test_quality.py",
     "terminal/",
     "test_architecture.py",

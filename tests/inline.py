@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agent_journal import pipeline, writers
+from agent_journal import writers
+from agent_journal.conversion import pipeline
+from agent_journal.conversion.output import new_run
 from agent_journal.model import Conversation, Item
 from agent_journal.notes import Kind, Notes
-from agent_journal.output import new_run
 
 
 class Written(NamedTuple):

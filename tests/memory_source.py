@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from agent_journal.source import Source, Stream
+from agent_journal.inputs.input import Source, Stream
 
 
 class Bytes:

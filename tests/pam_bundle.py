@@ -17,11 +17,11 @@ from portable_ai_memory.core.validator import validate
 from portable_ai_memory.exceptions import PAMError
 
 from agent_journal import writers
+from agent_journal.conversion.output import new_run
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.files import ZipBundle
 from agent_journal.model import Item
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
-from agent_journal.pipeline import read_all
 
 Files = dict[str, bytes]
 STORE = "memory-store.json"
@@ -34,7 +34,7 @@ SCHEMAS = {
 
 @cache
 def schema(name: str) -> Any:
-    text = pkgutil.get_data("agent_journal", f"schemas/{SCHEMAS[name]}.schema.json")
+    text = pkgutil.get_data("agent_journal", f"validation/schemas/{SCHEMAS[name]}.schema.json")
     return jsonschema_rs.validator_for(json.loads(text or b""), validate_formats=True)
 
 

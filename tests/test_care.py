@@ -13,14 +13,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from agent_journal import archive, config, demo, health, journal, readers, survey, terminal
-from agent_journal.archive.found import Found, Stat, stat_of
+from agent_journal import archive, config, journal, readers, terminal
+from agent_journal.archive.candidates import Found, Stat, stat_of
 from agent_journal.archive.lock import Lock
 from agent_journal.cli import overview
 from agent_journal.cli._run import run as run_verb
+from agent_journal.discovery.retention import Deleting, deleting
 from agent_journal.errors import ArchiveInUse, UnusableArchive
-from agent_journal.health import Finding
-from agent_journal.homes.retention import Deleting, deleting
+from agent_journal.journal import demo, doctor, inventory
+from agent_journal.journal.doctor import Finding
 from agent_journal.readers import Retention
 
 DAY = 86_400
@@ -53,16 +54,16 @@ class Machine:
         found = Found(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
         journal.sync(settled, lambda _: [found], lambda _: None)
 
-    def survey(self) -> survey.Survey:
+    def survey(self) -> inventory.Survey:
         settled = config.load(self.home, self.environ)
         if not archive.exists(self.home):
-            return survey.taken(settled, self.environ, str(self.top), None)
+            return inventory.taken(settled, self.environ, str(self.top), None)
         with archive.open_to_read(self.home) as kept:
-            return survey.taken(settled, self.environ, str(self.top), kept)
+            return inventory.taken(settled, self.environ, str(self.top), kept)
 
     def findings(self, topic: str, **environ: str) -> list[Finding]:
         """What the doctor says of something."""
-        found = health.findings(self.home, {**self.environ, **environ}, str(self.top), time.time_ns())
+        found = doctor.findings(self.home, {**self.environ, **environ}, str(self.top), time.time_ns())
         return [each for each in found if each.topic == topic]
 
     def finding(self, topic: str, **environ: str) -> Finding:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent_journal import archive, config, journal, writers
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.cli._run import run as run_verb
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Media, Message, Part

@@ -14,16 +14,17 @@ from typing import Any
 
 import pytest
 
-from agent_journal import journal, pipeline, plugins, readers
+from agent_journal import journal, plugins, readers
 from agent_journal.archive import open_to_read, worker
-from agent_journal.archive.found import Found, Result, stat_of
+from agent_journal.archive.candidates import Found, Result, stat_of
 from agent_journal.cli import _run
 from agent_journal.config import load
+from agent_journal.conversion import pipeline
 from agent_journal.crash_reports import FOLDER, MAX_REPORT_BYTES, MAX_REPORTS, CrashReports
+from agent_journal.inputs.input import open_source
+from agent_journal.journal.watch import Watcher
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind, Notes
-from agent_journal.source import open_source
-from agent_journal.watching import Watcher
 from tests.archive.journals import everything
 from tests.archive.test_worker import history
 from tests.cases import Case, all_cases
@@ -385,7 +386,7 @@ def test_a_time_with_a_zone_that_is_none(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_a_read_that_gives_none_is_no_end() -> None:
     """Whoever starts us may have made our standard input one that does not wait."""
-    code = "import sys; from agent_journal.source import Stdin; print(Stdin().size)"
+    code = "import sys; from agent_journal.inputs.input import Stdin; print(Stdin().size)"
     out, into = os.pipe()
     os.set_blocking(out, False)
     process = subprocess.Popen([sys.executable, "-c", code], stdin=out, stdout=subprocess.PIPE)
@@ -403,17 +404,17 @@ def test_a_file_of_the_system_that_gives_nothing_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """/proc/kmsg counts as a regular file; with nothing to give, a read of it gives None."""
-    from agent_journal import source  # noqa: PLC0415
     from agent_journal.errors import UnreadableSource  # noqa: PLC0415
+    from agent_journal.inputs.input import File  # noqa: PLC0415
 
     out, into = os.pipe()
     os.set_blocking(out, False)
     (tmp_path / "a.json").write_text("{}")
-    monkeypatch.setattr("agent_journal.source.os.open", lambda *_: out)
-    monkeypatch.setattr("agent_journal.source.stat.S_ISREG", lambda _: True)
+    monkeypatch.setattr("agent_journal.inputs.input.os.open", lambda *_: out)
+    monkeypatch.setattr("agent_journal.inputs.input.stat.S_ISREG", lambda _: True)
     with (
         pytest.raises(UnreadableSource, match="gives no data"),
-        source.File(str(tmp_path / "a.json")).open() as stream,
+        File(str(tmp_path / "a.json")).open() as stream,
     ):
         stream.read(10)
     os.close(into)

@@ -17,8 +17,8 @@ import pytest
 from agent_journal import archive
 from agent_journal.cli._run import run
 from agent_journal.config import load
+from agent_journal.journal.watch import Watcher
 from agent_journal.readers import claude_code
-from agent_journal.watching import Watcher
 from tests.archive.test_vault import NAME, lines
 
 # The signal arrives while a generator is thrown away: Python forgets what is raised there.

@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from agent_journal import config, journal, redact, transforms
-from agent_journal.archive.found import Found
+from agent_journal import config, journal, redaction
+from agent_journal.archive.candidates import Found
 from agent_journal.archive.store import Listed
 from agent_journal.cli._run import run as run_verb
+from agent_journal.conversion import transforms
+from agent_journal.conversion.output import write_items
 from agent_journal.errors import CannotWrite, UnusableArchive
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Item, Media, Message, Text, ToolCall
 from agent_journal.notes import Notes
-from agent_journal.output import write_items
 from tests.test_pages import PIXEL
 
 CASES = Path(__file__).parent / "readers"
@@ -255,15 +256,17 @@ def test_what_is_left_out(export: Export, without: str, gone: str) -> None:
 
 
 def test_secrets_are_left_out_unless_they_are_wanted(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_lemon(item: Item, *, personal: bool = False) -> redact.Redacted[Item]:
+    def without_lemon(item: Item, *, personal: bool = False) -> redaction.Redacted[Item]:
         del personal
         data = msgspec.json.encode(item)
         if b"lemon" not in data:
-            return redact.Redacted(item, [])
+            return redaction.Redacted(item, [])
         changed = msgspec.json.decode(data.replace(b"lemon", b"[fruit]"), type=type(item))
-        return redact.Redacted(changed, [redact.Finding(kind="fruit", message="c1", field="parts.0.text")])
+        return redaction.Redacted(
+            changed, [redaction.Finding(kind="fruit", message="c1", field="parts.0.text")]
+        )
 
-    monkeypatch.setattr(redact, "redact", without_lemon)
+    monkeypatch.setattr(redaction, "redact", without_lemon)
     done, raw = export("cake", "-t", "markdown"), export("cake", "-t", "markdown", "--include-secrets")
 
     assert b"lemon" not in done.out

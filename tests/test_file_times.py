@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_journal.conversion.pipeline import FILE_TIME, read_all
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
-from agent_journal.pipeline import FILE_TIME, read_all
 from tests.cases import Case, all_cases, database, input_files, zipped
 from tests.inline import save_lines, written
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from agent_journal import archive, journal, writers
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.cli import forget
 from agent_journal.config import Config, defaults
+from agent_journal.conversion.output import new_run
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
 from tests.archive.journals import ALL, minute, said, talk
 
 

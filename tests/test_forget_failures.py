@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 import zstandard
 
-from agent_journal import archive, embedding, indexing, journal, writers
+from agent_journal import archive, journal, writers
 from agent_journal.archive import forgetting
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.vault import Vault
 from agent_journal.cli import check, doctor, forget
 from agent_journal.config import Config, defaults
+from agent_journal.conversion.output import new_run
 from agent_journal.errors import CannotWrite, UnfinishedErasure
+from agent_journal.journal import embeddings, index_upkeep
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
 from tests.archive.journals import ALL, minute, said, talk
 
 SECRET, KEPT = "xylophonic", "marimbaphone"
@@ -92,8 +93,8 @@ STEPS = {
     "writing a snapshot": once(SqliteStore, "put_snapshot", FULL),
     "forgetting where blobs were": once(SqliteStore, "drop_blobs", FULL),
     "giving pages back": once(SqliteStore, "compact", FULL),
-    "making the index anew": once(indexing, "rebuild", FULL),
-    "erasing vectors": once(embedding, "erase", FULL),
+    "making the index anew": once(index_upkeep, "rebuild", FULL),
+    "erasing vectors": once(embeddings, "erase", FULL),
 }
 
 
@@ -209,7 +210,7 @@ def test_what_is_forgotten_already_is_called_so(config: Config) -> None:
 
 
 def test_no_name_is_left_while_it_is_unfinished(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    once(embedding, "erase", FULL)(monkeypatch)
+    once(embeddings, "erase", FULL)(monkeypatch)
     with pytest.raises(UnfinishedErasure):
         forget.command.main(["gone", "--yes"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal import telling, tree
 from agent_journal.archive import bodies, rows
-from agent_journal.model import Conversation, Message, Text
-from agent_journal.readers._injected import HARNESS_TAGS, Tags
-from agent_journal.readers.claude_code import typed
-from agent_journal.writers._dialogue import dialogues
+from agent_journal.model import Conversation, Message, Text, tree
+from agent_journal.readers.claude_code import prompt_text
+from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags
+from agent_journal.text import describe
+from agent_journal.writers.dialects.training_dialogue import dialogues
 from agent_journal.writers.handoff.work import Work, asked_in
 from agent_journal.writers.session import summary
 from tests.cases import Case, all_cases, outcome
@@ -53,7 +53,7 @@ def words_of_the_person(conversation: Conversation) -> Iterator[tuple[str, str]]
     """Every place where something is told as what the person said."""
     yield from (("handoff", asked_in(message)) for message in Work(conversation).asked)
     if conversation.title is None:
-        yield "title", telling.title(conversation)
+        yield "title", describe.title(conversation)
         if not conversation.summaries:
             yield "session summary", summary(conversation) or ""
     for dialogue in dialogues(conversation):
@@ -211,7 +211,7 @@ def test_a_text_of_nothing_but_blocks(text: str, is_all: bool) -> None:
     ],
 )
 def test_commands_are_as_they_were_typed(text: str, expected: str | None) -> None:
-    parts, is_all = typed.separate([Text(text=text)], is_typed=False)
+    parts, is_all = prompt_text.separate([Text(text=text)], is_typed=False)
 
     assert not is_all
     assert [part.text for part in parts if isinstance(part, Text)] == [expected or text]

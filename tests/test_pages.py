@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_journal import files, tree, writers
+from agent_journal import files, writers
+from agent_journal.conversion.output import write_items
 from agent_journal.model import (
     Citation,
     Code,
@@ -32,14 +33,14 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
 from agent_journal.notes import Notes
-from agent_journal.output import write_items
-from agent_journal.visible import safe
+from agent_journal.text.sanitize import safe
 from agent_journal.writers import Kin, Run
-from agent_journal.writers._markdown import fence, quote
-from agent_journal.writers._pages import Book, name_of
-from agent_journal.writers._turns import Turn, sections, turns
+from agent_journal.writers.rendering.pages import Book, name_of
+from agent_journal.writers.rendering.safe_markdown import fence, quote
+from agent_journal.writers.rendering.turns import Turn, sections, turns
 from tests.hostile import NAMES, hostile
 from tests.models import conversations as any_conversations
 from tests.test_writers import OF_PAGES, a_run, pages, written

@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from agent_journal import readers, writers
+from agent_journal.conversion.output import write_items
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.errors import AgentJournalError
 from agent_journal.model import Conversation, Item
 from agent_journal.notes import Notes
-from agent_journal.output import write_items
-from agent_journal.pipeline import read_all
 from tests.cases import Case, all_cases, as_json, outcome
 from tests.read_back.losing import Loss, Losses
 

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from agent_journal import files, readers, writers
+from agent_journal.conversion.output import new_run
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import AgentJournalError
+from agent_journal.inputs.input import files_below, open_source
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
-from agent_journal.output import new_run
-from agent_journal.peek import Peek
-from agent_journal.source import files_below, open_source
 from tests.cases import (
     READERS,
     Case,

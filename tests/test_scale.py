@@ -18,7 +18,7 @@ EXPORT_BYTES = 100 * MEGABYTE
 READ = """
 import sys
 from agent_journal.notes import Notes
-from agent_journal.pipeline import read_all
+from agent_journal.conversion.pipeline import read_all
 count = sum(1 for _ in read_all([sys.argv[1]], Notes()))
 # ru_maxrss would begin with what the parent had when it started us.
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal import demo
 from agent_journal.archive import DATABASE
+from agent_journal.journal import demo
 
 PAGE = (Path(__file__).parents[1] / "docs" / "schema.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"^([^\n]+):\n\n```sql\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)

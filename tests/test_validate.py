@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from agent_journal import readers, validate
-from agent_journal.peek import Peek
+from agent_journal import readers
+from agent_journal.detection.peek import Peek
+from agent_journal.validation import unified
 from tests.cases import Case, all_cases, outcome
 from tests.inline import written
 from tests.memory_source import Bytes
@@ -43,12 +44,12 @@ def message(role: Any, second: int, *blocks: dict[str, Any], **more: Any) -> dic
     }
 
 
-def found(value: Any, level: validate.Level = "standard", required: tuple[str, ...] = ()) -> validate.Result:
-    return validate.check(value, level, NOW, required)
+def found(value: Any, level: unified.Level = "standard", required: tuple[str, ...] = ()) -> unified.Result:
+    return unified.check(value, level, NOW, required)
 
 
-@pytest.mark.parametrize("level", validate.LEVELS)
-def test_a_good_document_passes_every_level(level: validate.Level) -> None:
+@pytest.mark.parametrize("level", unified.LEVELS)
+def test_a_good_document_passes_every_level(level: unified.Level) -> None:
     result = found(document(), level)
 
     assert (True, [], [], "5d1f4c1e-3a52-4c0b-9d6e-7f2a8b3c9e10") == (
@@ -190,7 +191,7 @@ def test_every_platform_of_the_document_has_required_fields() -> None:
     ],
 )
 def test_the_schema_is_asked_at_every_level(more: Any, place: str) -> None:
-    for level in validate.LEVELS:
+    for level in unified.LEVELS:
         result = found(document(**more), level)
         assert not result.valid
         assert any(error.startswith(f"schema: {place}:") for error in result.errors), result.errors
@@ -404,7 +405,7 @@ def test_the_reader_claims_what_is_taken_for_a_document() -> None:
         record = {name: value for name, value in whole.items() if name not in missing}
         claimed = sniff(Peek(Bytes(json.dumps(record).encode()))) is not None
 
-        assert validate.is_unified(record) is claimed
+        assert unified.is_unified(record) is claimed
         assert claimed is (len(missing) < 2)
 
 

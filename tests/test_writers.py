@@ -34,7 +34,7 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Note, Notes
-from agent_journal.redact import RECORDED
+from agent_journal.redaction import RECORDED
 from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves

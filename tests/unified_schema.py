@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_journal import validate
+from agent_journal.validation import unified
 
 
 def check(document: Any) -> list[str]:
     """What is wrong with a document; nothing if it is valid."""
-    return [*validate.schema_errors(document)]
+    return [*unified.schema_errors(document)]

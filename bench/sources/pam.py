@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import Notes, output, pipeline
+from agent_journal import Notes
+from agent_journal.conversion import output, pipeline
 from sources.claude_ai import make as make_export
 from sources.writing import Scribe, dumped, up_to
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False  # typing's own is worth 10 ms of every start
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from agent_journal.api import convert, open_archive, read, write
     from agent_journal.errors import (
         AgentJournalError,
@@ -120,3 +124,33 @@ if not TYPE_CHECKING:  # a type checker that saw this would take any name for a 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_OLD_NAMES = frozenset(
+    """
+    amounts blocks by_meaning canonical closing counts database demo embedding encoding exporting fields
+    forks health homes ids indexing inflating jsonstream jsontext jsonvalue jsonwindow output peek
+    pipeline redact roles searching signing source spill survey tables telling times tomltext transforms
+    tree validate visible watching yamltext zipped
+    """.split()  # noqa: SIM905 (a list would take fifty lines)
+)
+
+
+class _OldPaths:
+    """Imports modules of the package by the paths that they had until version 0.1; see `moved`.
+
+    It comes first, because the folder of an old path may still exist, without its modules.
+    """
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        if not name.startswith("agent_journal."):
+            return None
+        steps = name.split(".", 2)
+        if steps[1] not in _OLD_NAMES and not name.startswith("agent_journal.readers._"):
+            return None
+        from agent_journal.moved import spec_of  # noqa: PLC0415 (only where needed)
+
+        return spec_of(name)
+
+
+sys.meta_path.insert(0, _OldPaths())

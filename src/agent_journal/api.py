@@ -6,9 +6,9 @@ import os
 from typing import IO, TYPE_CHECKING, TypeAlias
 
 from agent_journal import writers
+from agent_journal.conversion.output import new_run, write_items
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.notes import Notes
-from agent_journal.output import new_run, write_items
-from agent_journal.pipeline import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

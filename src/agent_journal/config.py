@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, 
 import msgspec
 from msgspec import Meta, Struct
 
-from agent_journal.encoding import encodable
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import BadConfig
 from agent_journal.pricing import Rates
 
@@ -387,11 +387,11 @@ def _in_file(path: Path) -> dict[str, Setting]:
 
 
 def _in_text(text: str, file: str) -> dict[str, Setting]:
-    from agent_journal import tomltext  # noqa: PLC0415 (only if there is a file)
+    from agent_journal.decoding import toml_text  # noqa: PLC0415 (only if there is a file)
 
     found: dict[str, Setting] = {}
-    table = tomltext.load(text, file)
-    lines = tomltext.lines(text)
+    table = toml_text.load(text, file)
+    lines = toml_text.lines(text)
     for key, value in _flat(table):
         origin = Origin("file", file, _line_of(key, lines))
         if not is_key(key):

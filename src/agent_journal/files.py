@@ -15,7 +15,7 @@ from itertools import count
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.errors import CannotWrite
-from agent_journal.source import is_plain, passed_over
+from agent_journal.inputs.input import is_plain, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from agent_journal.archive import Archive, open_to_write
-from agent_journal.archive.found import Found, Result
+from agent_journal.archive.candidates import Found, Result
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.archive.sqlite import SqliteStore

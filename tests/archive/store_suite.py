@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent_journal import times
 from agent_journal.archive.bodies import Blocks
-from agent_journal.archive.found import Stat
+from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.lists import SORTS
@@ -29,6 +28,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    timestamps,
 )
 from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
 
@@ -851,7 +851,7 @@ class StoreSuite:
         put(
             store, talk("c", said("6", "x", minute(1), role="assistant", usage=Usage(key="k6")), used("7", 4))
         )
-        quarter = (times.epoch_ms(minute(0)) or 0) // 900_000
+        quarter = (timestamps.epoch_ms(minute(0)) or 0) // 900_000
 
         def bucket(slot: int | None) -> int:
             return -1 if slot is None else slot - quarter
@@ -959,7 +959,7 @@ class StoreSuite:
             put(store, talk(f"{name}2", used(f"{name}2", 3, second, key=name)))
         days = {spent.bucket for spent in store.usage(Filter(), lambda slot: (slot or 0) // 96)}
 
-        assert {(times.epoch_ms(minute(1)) or 0) // 86_400_000} == days
+        assert {(timestamps.epoch_ms(minute(1)) or 0) // 86_400_000} == days
         holders = store.holders()
         by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
         assert {"x2", "y1"} == {holders[spent.conversation].id for spent in by_conversation}

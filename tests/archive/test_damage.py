@@ -19,9 +19,9 @@ from agent_journal import journal
 from agent_journal.archive import Archive, checking, forgetting, frames, open_to_read, vault_checks
 from agent_journal.archive import backup as backups
 from agent_journal.archive.backup import backup
-from agent_journal.archive.exact import Exactly
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.archive.importing import Importer
+from agent_journal.archive.native_content import Exactly
 from agent_journal.archive.repairing import Repairing
 from agent_journal.archive.salvage import Patched, Sound, readable
 from agent_journal.archive.store import Snapshot

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from agent_journal import archive, journal, writers
 from agent_journal.archive import Archive
+from agent_journal.archive.candidates import Found
 from agent_journal.archive.checking import problems
-from agent_journal.archive.found import Found
 from agent_journal.archive.sqlite import copies, duplicates
 from agent_journal.archive.sqlite.schema import VERSION
 from agent_journal.archive.store import Filter
 from agent_journal.config import Config, defaults
+from agent_journal.conversion.output import new_run
 from agent_journal.model import Conversation, Message, ToolCall, ToolResult, Usage
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
 from tests.archive.journals import ALL, minute, put, said, store_in_memory, talk, the
 from tests.archive.older import as_of_version
 

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import pipeline
 from agent_journal.archive import Archive
 from agent_journal.archive import frames as framing
-from agent_journal.archive.exact import Exactly
 from agent_journal.archive.frames import alone, frames
+from agent_journal.archive.native_content import Exactly
+from agent_journal.conversion import pipeline
+from agent_journal.conversion.pipeline import Unit
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Item, Message
 from agent_journal.notes import Notes
-from agent_journal.pipeline import Unit
 from tests.archive.journals import ALL, imported, journal
 
 CHUNK = 64

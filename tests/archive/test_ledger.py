@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent_journal.archive import Archive, forgetting
-from agent_journal.archive.found import Found, Result, Stat, stat_of
+from agent_journal.archive.candidates import Found, Result, Stat, stat_of
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import SourceRow, Status
 from agent_journal.archive.syncing import Scan
@@ -326,7 +326,7 @@ def test_what_may_not_be_looked_at_is_not_told_as_gone(
     with journal(tmp_path / "journal") as archive:
         synced(archive, file)
         with monkeypatch.context() as patched:
-            patched.setattr("agent_journal.archive.found.os.lstat", refused)
+            patched.setattr("agent_journal.archive.candidates.os.lstat", refused)
             assert is_gone == synced(archive)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal import pipeline
+from agent_journal.conversion import pipeline
 from agent_journal.notes import Notes
 from tests.archive.test_worker import history
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal import tree
 from agent_journal.archive.merge import merged_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.sqlite.schema import usage_name
@@ -28,6 +27,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.readers import cursor
 from tests import models

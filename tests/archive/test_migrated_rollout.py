@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent_journal import tree
-from agent_journal.model import Message
+from agent_journal.model import Message, tree
 from tests.archive.journals import everything, imported, journal
 
 SESSION = "01990000-1111-7222-8333-444444444451"

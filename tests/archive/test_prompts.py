@@ -12,8 +12,8 @@ import pytest
 
 from agent_journal import archive, journal
 from agent_journal.archive import worker
+from agent_journal.archive.candidates import Found, Result, stat_of
 from agent_journal.archive.checking import problems
-from agent_journal.archive.found import Found, Result, stat_of
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import Filter, Listed
 from agent_journal.config import defaults

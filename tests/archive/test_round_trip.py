@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_journal.archive import worker
+from agent_journal.archive.candidates import Found, stat_of
 from agent_journal.archive.checking import problems
-from agent_journal.archive.found import Found, stat_of
 from agent_journal.archive.importing import Importer
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.errors import AgentJournalError
 from agent_journal.model import Conversation, Item, Memory
 from agent_journal.notes import Notes
-from agent_journal.pipeline import read_all
 from tests.archive.journals import NOW, bare, everything, imported, journal, read_again, state
 from tests.cases import Case, all_cases
 

@@ -16,12 +16,12 @@ import pytest
 
 from agent_journal.archive import Archive, open_to_write, vault
 from agent_journal.archive.checking import problems
-from agent_journal.archive.kept import Keeping, Kept, Replayed, stream_of
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.manifest import KeptFile
+from agent_journal.archive.recording import Keeping, Kept, Replayed, stream_of
 from agent_journal.archive.vault import Place, Vault
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnreadableSource
-from agent_journal.source import File, Source, Stream
+from agent_journal.inputs.input import File, Source, Stream
 from tests.archive.journals import everything, imported, journal, state
 from tests.memory_source import Bytes
 
@@ -345,7 +345,7 @@ def test_what_is_before_the_damage_is_kept_and_breaks_off_again(tmp_path: Path, 
 
 
 def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
-    from agent_journal import database  # noqa: PLC0415
+    from agent_journal.inputs import sqlite_copy  # noqa: PLC0415
 
     file = tmp_path / "state.db"
     with closing(sqlite3.connect(file)) as db:
@@ -359,7 +359,7 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
         keeping = Keeping(archive.vault)
         source = Kept(File(str(file)), keeping)
         assert source.sha256
-        with database.opened(source) as opened:
+        with sqlite_copy.opened(source) as opened:
             assert 3000 == len(list(opened.rows(question)))
         archive.vault.settle()
         return keeping
@@ -375,7 +375,7 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
         assert not first.manifest.files, "the file itself is not kept"
         assert pack_bytes(archive) - size < size / 20
         replayed = Replayed(second.manifest, archive.vault, "it", "it")
-        with database.opened(replayed) as opened:
+        with sqlite_copy.opened(replayed) as opened:
             got = list(opened.rows(question))
             assert [*rows[:1500], (1500, "changed"), *rows[1501:]] == got
             with pytest.raises(UnreadableSource, match="not asked"):
@@ -383,7 +383,7 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
 
 
 def test_the_longest_of_equal_questions_is_answered(tmp_path: Path) -> None:
-    from agent_journal import database  # noqa: PLC0415
+    from agent_journal.inputs import sqlite_copy  # noqa: PLC0415
 
     file = tmp_path / "state.db"
     with closing(sqlite3.connect(file)) as db:
@@ -393,11 +393,11 @@ def test_the_longest_of_equal_questions_is_answered(tmp_path: Path) -> None:
         keeping = Keeping(archive.vault)
         source = Kept(File(str(file)), keeping)
         for most in (1, 3, 2):  # opened three times, and not always asked to the end
-            with database.opened(source) as opened:
+            with sqlite_copy.opened(source) as opened:
                 rows = opened.rows("SELECT a FROM t ORDER BY a")
                 assert most == len([next(rows) for _ in range(most)])
                 rows.close()  # type: ignore[attr-defined]
-        with database.opened(Replayed(keeping.manifest, archive.vault, "it", "it")) as opened:
+        with sqlite_copy.opened(Replayed(keeping.manifest, archive.vault, "it", "it")) as opened:
             assert [(1,), (2,), (3,)] == list(opened.rows("SELECT a FROM t ORDER BY a"))
 
 

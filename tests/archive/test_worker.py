@@ -15,7 +15,7 @@ from typing import IO
 import pytest
 
 from agent_journal.archive import encoded, worker
-from agent_journal.archive.found import Found, Result, stat_of
+from agent_journal.archive.candidates import Found, Result, stat_of
 from agent_journal.archive.importing import Importer
 from tests.archive.journals import NOW, everything, imported, journal
 

@@ -10,8 +10,8 @@ from random import Random
 
 from agent_journal import journal
 from agent_journal.archive import open_to_read
+from agent_journal.archive.candidates import Found, Result
 from agent_journal.archive.checking import Problem, problems
-from agent_journal.archive.found import Found, Result
 from agent_journal.archive.repairing import Outcome
 from agent_journal.errors import AgentJournalError
 from tests.gauntlet.corpus import Sessions, export

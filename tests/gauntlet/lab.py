@@ -21,13 +21,14 @@ import apsw
 import zstandard
 
 import agent_journal
-from agent_journal import indexing, journal, readers
+from agent_journal import journal, readers
 from agent_journal.archive import Archive, open_to_read
+from agent_journal.archive.candidates import Found, Result
 from agent_journal.archive.checking import Problem, problems
-from agent_journal.archive.found import Found, Result
 from agent_journal.archive.store import Filter
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.config import Config, load
+from agent_journal.journal import index_upkeep
 from agent_journal.model import Message, Text
 from agent_journal.notes import Notes
 from agent_journal.search.lexical import Index
@@ -139,13 +140,13 @@ class Lab:
         """What `aj check` looks at must be in order; here, because a process costs more than all it does."""
         with open_to_read(self.journal) as archive, archive.store.one_moment():
             found = [*problems(archive, deep="--deep" in more)]
-            found += [Problem(*each) for each in indexing.fit(archive, self.config).problems]
+            found += [Problem(*each) for each in index_upkeep.fit(archive, self.config).problems]
         assert not found, found[:5]
 
     def index_is_behind(self) -> bool:
         """Whether something is in the rows and not yet found."""
         with open_to_read(self.journal) as archive:
-            return bool(indexing.fit(archive, self.config).behind)
+            return bool(index_upkeep.fit(archive, self.config).behind)
 
     def synced(self) -> list[Result]:
         """The same as `aj sync`, here; what became of each file."""

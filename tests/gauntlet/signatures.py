@@ -6,7 +6,7 @@ from random import Random
 
 from tests.gauntlet.drills import Figures, drill
 from tests.gauntlet.lab import Lab
-from tests.signing import mutations
+from tests.records import mutations
 
 
 @drill(20_000, 1_000)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent_journal import times
+from agent_journal.model import timestamps
 from tests import cddl
 from tests.inline import converted, save_document, save_lines
 from tests.mapping.reference_parser import by_session, concatenated
@@ -451,7 +451,7 @@ def reference_tool(record: dict[str, Any], state: dict[str, Any]) -> Iterator[di
 
 def moment(time: dict[str, Any], name: str) -> str | None:
     """The reference passes milliseconds on; the draft asks new writers for RFC 3339."""
-    return times.moment(time.get(name))
+    return timestamps.moment(time.get(name))
 
 
 def reference_cursor(path: Path) -> Iterator[dict[str, Any]]:

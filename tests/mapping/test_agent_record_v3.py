@@ -14,12 +14,22 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import agent_journal
-from agent_journal import readers, times, writers
-from agent_journal.model import Conversation, Event, Item, Message, Reasoning, Text, ToolResult, Usage
+from agent_journal import readers, writers
+from agent_journal.conversion.output import new_run
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Item,
+    Message,
+    Reasoning,
+    Text,
+    ToolResult,
+    Usage,
+    timestamps,
+)
+from agent_journal.model.tree import messages
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
-from agent_journal.records import MIN_SHARED_CHARS, OURS, RecordForm
-from agent_journal.tree import messages
+from agent_journal.records.forms import MIN_SHARED_CHARS, OURS, RecordForm
 from tests import cddl
 from tests.cases import Case, all_cases, outcome
 from tests.inline import converted, save_document, save_lines, written
@@ -88,7 +98,7 @@ def endings_told(entry: Entry) -> Entry:
 
 def times_in_words(entry: Entry) -> Entry:
     """The draft asks new writers for RFC 3339; the reference passes milliseconds on."""
-    return entry | {"timestamp": times.moment(entry["timestamp"])} if "timestamp" in entry else entry
+    return entry | {"timestamp": timestamps.moment(entry["timestamp"])} if "timestamp" in entry else entry
 
 
 def not_repeated(entry: Entry) -> Entry:

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import readers, tree
-from agent_journal.model import Conversation, Event, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.model import Conversation, Event, Message, Reasoning, Text, ToolCall, ToolResult, tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
+from agent_journal.readers.aider.answers import parts
 from agent_journal.readers.aider.blocks import (
     _KNOWN,
     _MARKS,
@@ -25,8 +26,7 @@ from agent_journal.readers.aider.blocks import (
     _unmarked_one_by_one,
     blocks,
 )
-from agent_journal.readers.aider.printed import _USUAL, _unusual, usage
-from agent_journal.readers.aider.said import parts
+from agent_journal.readers.aider.printed_lines import _USUAL, _unusual, usage
 from tests.inline import converted
 from tests.memory_source import Bytes
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_journal import tree
-from agent_journal.model import Conversation, ToolCall, ToolResult
+from agent_journal.model import Conversation, ToolCall, ToolResult, tree
 from tests.mapping.test_api_trace import Raw, read
 
 END = {"role": "user", "content": "end"}

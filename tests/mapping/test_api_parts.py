@@ -6,7 +6,7 @@ import pytest
 
 from agent_journal.model import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Notes
-from agent_journal.readers import _contents_google, _messages_openai
+from agent_journal.readers.dialects import google_contents, openai_messages
 from tests.mapping.test_api_trace import USER, Raw, only, reply_of
 
 INLINE = {"inline_data": {"mime_type": "image/png", "data": "AAAA"}}
@@ -45,7 +45,7 @@ GEMINI: dict[str, tuple[Raw, Part]] = {
 def test_parts_of_the_gemini_api(raw: Raw, part: Part) -> None:
     notes = Notes()
 
-    assert _contents_google.said({"role": "model", "parts": [raw]}, notes, 1).parts == [part]
+    assert google_contents.said({"role": "model", "parts": [raw]}, notes, 1).parts == [part]
     assert not notes.kept
 
 
@@ -80,7 +80,7 @@ CHAT: dict[str, tuple[Raw, Part]] = {
 def test_parts_of_the_chat_dialect(raw: Raw, part: Part) -> None:
     notes = Notes()
 
-    assert _messages_openai.said({"role": "user", "content": [raw]}, notes, 1).parts == [part]
+    assert openai_messages.said({"role": "user", "content": [raw]}, notes, 1).parts == [part]
     assert not notes.kept
 
 

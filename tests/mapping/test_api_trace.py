@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal import tree
+from agent_journal.detection.peek import Peek
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -26,13 +26,14 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.readers import _messages_openai, api_trace
-from agent_journal.readers._api_calls import answer, stitching
-from agent_journal.readers._api_calls.dialogue import Dialogue
-from agent_journal.readers._api_calls.meanings import Meanings
+from agent_journal.readers import api_trace
+from agent_journal.readers.dialects import openai_messages
+from agent_journal.readers.dialects.api_calls import answer, stitching
+from agent_journal.readers.dialects.api_calls.dialogue import Dialogue
+from agent_journal.readers.dialects.api_calls.meanings import Meanings
 from tests.memory_source import Bytes
 
 Raw = dict[str, Any]
@@ -1560,7 +1561,7 @@ RECORDS = st.lists(
 def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> None:
     notes, noted = Notes(), Notes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_messages_openai, "plainly_said", lambda _: None)
+        patch.setattr(openai_messages, "plainly_said", lambda _: None)
         patch.setattr(answer, "_usual", lambda _: None)
         patch.setattr(Meanings, "of_plain", lambda *_: None)
         with_care = read(records, version, notes)

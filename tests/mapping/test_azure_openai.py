@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal import ids, readers
-from agent_journal.model import Conversation, Event
+from agent_journal import readers
+from agent_journal.detection.peek import Peek
+from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
 from agent_journal.readers import azure_openai
 from agent_journal.readers.azure_openai import calls
 from tests.inline import Written, converted, save_document, save_lines

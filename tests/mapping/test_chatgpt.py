@@ -17,7 +17,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_journal import jsonstream, readers, times, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.decoding import json_stream
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import HEAD_BYTES, File, Stdin, open_source
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -32,18 +36,17 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    timestamps,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers.chatgpt import export as export_files
 from agent_journal.readers.chatgpt.assets import Assets
+from agent_journal.readers.chatgpt.fastpath import SHAPE, UsualConversation, UsualNode
 from agent_journal.readers.chatgpt.graph import in_order, parent_of
 from agent_journal.readers.chatgpt.message import Scene, read_node
 from agent_journal.readers.chatgpt.timeline import plain, usual
-from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation, UsualNode
 from agent_journal.readers.chatgpt.values import moments, seconds
-from agent_journal.source import HEAD_BYTES, File, Stdin, open_source
 from tests.cases import Case, all_cases, as_json, leaves, outcome
 from tests.inline import save_document
 
@@ -366,7 +369,7 @@ def test_parts_are_kept_apart_and_nulls_and_empty_ones_left_out(tmp_path: Path) 
 def test_times_are_epoch_seconds(tmp_path: Path, value: float) -> None:
     got = first_message(tmp_path, said("m", "user", "x", create_time=value))
 
-    assert got.at == times.from_epoch(value)
+    assert got.at == timestamps.from_epoch(value)
     assert datetime.fromtimestamp(value, tz=UTC) == datetime.fromisoformat(got.at or "")
 
 
@@ -635,14 +638,14 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
 def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
     """Read with and without the decoding of usual conversations; how many of them were such."""
     found: list[Any] = []
-    for shape in (SHAPE, jsonstream.ANY):
+    for shape in (SHAPE, json_stream.ANY):
         patch.setattr(export_files, "SHAPE", shape)
         note = Notes()
         found.append(([*READER.read(open_source(str(path)), "2023", note)], note.kept, note.counts))
     assert found[0] == found[1]
     if path.is_dir():
         return 0
-    decoded = [value for _, value in jsonstream.values(File(str(path)), Notes(), SHAPE)]
+    decoded = [value for _, value in json_stream.values(File(str(path)), Notes(), SHAPE)]
     return sum(isinstance(value, UsualConversation) for value in decoded)
 
 

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import open_source
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -22,11 +25,9 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
 from agent_journal.notes import Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
-from agent_journal.source import open_source
 from tests.cases import as_json
 
 ROOT = "00000000-0000-4000-8000-000000000000"

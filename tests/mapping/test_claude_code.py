@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import readers, telling, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import File
 from agent_journal.model import (
     Conversation,
     Event,
@@ -23,13 +26,12 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import claude_code
-from agent_journal.readers.claude_code import usual
-from agent_journal.source import File
+from agent_journal.readers.claude_code import fastpath
+from agent_journal.text import describe
 from tests.cases import Case, all_cases, outcome
 from tests.inline import save_lines
 from tests.memory_source import Bytes
@@ -281,7 +283,7 @@ def test_the_summary_of_a_compaction_is_hidden(tmp_path: Path) -> None:
     conversation, _ = read(tmp_path, recap, line(PROMPT, uuid="u2", parentUuid="u1"))
 
     assert [message.hidden for message in tree.messages(conversation)] == [True, False]
-    assert telling.title(conversation) == "Fix the bug in main.py"
+    assert describe.title(conversation) == "Fix the bug in main.py"
 
 
 @pytest.mark.parametrize("as_blocks", [False, True])
@@ -292,7 +294,7 @@ def test_a_summary_that_is_not_marked_is_hidden(tmp_path: Path, as_blocks: bool)
     conversation, _ = read(tmp_path, recap, line(PROMPT, uuid="u2", parentUuid="u1"))
 
     assert [message.hidden for message in tree.messages(conversation)] == [True, False]
-    assert telling.title(conversation) == "Fix the bug in main.py"
+    assert describe.title(conversation) == "Fix the bug in main.py"
 
 
 def test_tokens_count_once_and_the_last_value_wins(tmp_path: Path) -> None:
@@ -659,7 +661,7 @@ def test_the_fast_way_through_a_line_makes_what_the_careful_way_makes(
 ) -> None:
     location = case.location(tmp_path)
     fast = outcome(location)
-    monkeypatch.setattr(usual, "GIVE_UP_AFTER", 0)
+    monkeypatch.setattr(fastpath, "GIVE_UP_AFTER", 0)
     careful = outcome(location)
 
     assert careful.items == fast.items
@@ -695,9 +697,9 @@ session_lines = st.fixed_dictionaries(
 def test_the_fast_way_agrees_on_any_line(records: list[dict[str, Any]]) -> None:
     data = b"\n".join(json.dumps(record).encode() for record in records)
     found = []
-    for tries in (usual.GIVE_UP_AFTER, 0):
+    for tries in (fastpath.GIVE_UP_AFTER, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(usual, "GIVE_UP_AFTER", tries)
+            patch.setattr(fastpath, "GIVE_UP_AFTER", tries)
             notes = Notes()
             found.append((list(claude_code.read(Bytes(data, "s.jsonl"), "2", notes)), notes.kept))
 

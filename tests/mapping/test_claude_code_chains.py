@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent_journal import tree
-from agent_journal.model import Conversation
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.model import Conversation, tree
 from agent_journal.notes import Notes
-from agent_journal.pipeline import read_all
 from tests.inline import save_lines
 from tests.test_writers import documents, written
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent_journal import tree
-from agent_journal.model import Conversation, Usage
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.model import Conversation, Usage, tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.pipeline import read_all
 from tests.archive.journals import imported, journal
 from tests.inline import save_lines
 from tests.usage.test_counted_once import totals

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from agent_journal import tree
-from agent_journal.blocks import unwrap
-from agent_journal.model import Conversation, Other, Text
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.model import Conversation, Other, Text, tree
+from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Notes
-from agent_journal.pipeline import read_all
 from tests.cases import as_json, leaves
 from tests.inline import save_document, save_lines
 from tests.test_readers import without_native

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import AgentJournalError
+from agent_journal.inputs.input import File, Folder
 from agent_journal.model import (
     Conversation,
     Event,
@@ -23,15 +26,13 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import continue_dev
 from agent_journal.readers.continue_dev.config import Models
 from agent_journal.readers.continue_dev.history import History
-from agent_journal.readers.continue_dev.logged import Logged
-from agent_journal.source import File, Folder
+from agent_journal.readers.continue_dev.session_logs import Logged
 from tests.cases import all_cases
 from tests.inline import converted, save_document, save_lines
 

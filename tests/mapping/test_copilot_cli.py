@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import File
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -21,13 +24,11 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import copilot_cli
-from agent_journal.readers._copilot_events import events, workspace
-from agent_journal.source import File
+from agent_journal.readers.dialects.copilot_events import events, workspace
 from tests.cases import Case, all_cases
 from tests.inline import converted, save_document, save_lines
 

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal import ids, jsonstream, readers, validate, writers
-from agent_journal.model import Conversation, Event
+from agent_journal import readers, writers
+from agent_journal.decoding import json_stream
+from agent_journal.detection.peek import Peek
+from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Notes
-from agent_journal.peek import Peek
 from agent_journal.readers import copilot_completions
 from agent_journal.readers.copilot_completions import completions
-from agent_journal.readers.copilot_completions.usual import SHAPE, UsualEvent
+from agent_journal.readers.copilot_completions.fastpath import SHAPE, UsualEvent
+from agent_journal.validation import unified as validate
 from tests.inline import Written, converted, save_document, save_lines
 from tests.memory_source import Bytes
 from tests.unified_schema import check
@@ -453,7 +455,7 @@ def read_events(events: list[Raw]) -> Any:
 @settings(deadline=None)
 def test_usual_events_read_as_with_care(events: list[Raw]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(completions, "SHAPE", jsonstream.ANY)
+        patch.setattr(completions, "SHAPE", json_stream.ANY)
         with_care = read_events(events)
 
     assert with_care == read_events(events)

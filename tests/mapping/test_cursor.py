@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import File
 from agent_journal.model import (
     Code,
     Conversation,
@@ -29,12 +32,9 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
-from agent_journal.readers.cursor import blobs, spoken
+from agent_journal.readers.cursor import agent_messages, blobs
 from agent_journal.readers.cursor.query import asked, asked_at
 from agent_journal.readers.cursor.values import path_of
-from agent_journal.source import File
 from tests.inline import converted
 
 READER = readers.get("cursor")
@@ -590,7 +590,9 @@ def reference(number: int, name: str) -> bytes:
     ],
 )
 def test_pictures_of_the_command_line(content: str, mime: Any, data: Any, ref: Any) -> None:
-    told = spoken.entry({"role": "user", "content": [{"type": "image", "image": content}]}, "", CHAT, Notes())
+    told = agent_messages.entry(
+        {"role": "user", "content": [{"type": "image", "image": content}]}, "", CHAT, Notes()
+    )
 
     assert isinstance(told, Message)
     assert told.parts == [Media(kind="image", mime=mime, data=data, ref=ref)]

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent_journal import readers, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Media, Message, Reasoning, Text
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.decoding.fields import Fields
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import HEAD_BYTES
+from agent_journal.model import Conversation, Event, Media, Message, Reasoning, Text, tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
-from agent_journal.readers.gemini_takeout import dates, log, markup, usual, words
-from agent_journal.readers.gemini_takeout.attached import Files
+from agent_journal.readers.gemini_takeout import dates, fastpath, log, markup, words
+from agent_journal.readers.gemini_takeout.attachments import Files
+from agent_journal.readers.gemini_takeout.fastpath import SHAPE, UsualRecord, as_record
 from agent_journal.readers.gemini_takeout.markup import carefully, readable
 from agent_journal.readers.gemini_takeout.records import entries, moment_of
 from agent_journal.readers.gemini_takeout.tags import plain, unescaped
-from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record
-from agent_journal.source import HEAD_BYTES
 from tests.inline import save_document
 from tests.memory_source import Bytes
 
@@ -444,7 +444,7 @@ RECORDS = st.fixed_dictionaries(
 def test_usual_records_are_read_as_with_care(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
     notes = Notes()
-    told = usual.entries(record, Files(), Notes(), "")
+    told = fastpath.entries(record, Files(), Notes(), "")
     with_care = [*entries(Fields(as_record(record), notes, ""), moment_of(record.time), Files())]
 
     assert json.loads(json.dumps(raw)) == as_record(record)
@@ -466,7 +466,7 @@ def test_what_logs_have_is_usual(raw: dict[str, Any]) -> None:
 
     assert isinstance(record, UsualRecord)
     assert raw == as_record(record)
-    assert usual.entries(record, Files(), Notes(), "") is not None
+    assert fastpath.entries(record, Files(), Notes(), "") is not None
 
 
 @pytest.mark.parametrize(
@@ -481,7 +481,7 @@ def test_what_logs_have_beside_is_decoded_as_what_is_usual(raw: dict[str, Any]) 
     record = SHAPE.one(json.dumps(raw).encode())
 
     assert raw == as_record(record)
-    assert usual.entries(record, Files(), Notes(), "") is None
+    assert fastpath.entries(record, Files(), Notes(), "") is None
 
 
 def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import HEAD_BYTES, File
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -25,11 +28,9 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
-from agent_journal.source import HEAD_BYTES, File
 from tests.inline import converted, save_document
 
 READER = readers.get("grok")

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from agent_journal import Notes, readers, writers
+from agent_journal.conversion.output import new_run
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.model import Conversation, Event, Message
-from agent_journal.output import new_run
-from agent_journal.pipeline import read_all
-from agent_journal.tree import plain_text
+from agent_journal.model.tree import plain_text
 
 A = "Conversation,Time,Author,Message\n"
 B = "CreatedAt,MessageContent,Author,ChatName\n"

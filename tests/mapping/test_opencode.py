@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import open_source
 from agent_journal.model import (
     Conversation,
     Event,
@@ -25,12 +28,10 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import opencode
-from agent_journal.source import open_source
 from tests.inline import converted, read_one, save_document, save_lines
 from tests.memory_source import Bytes
 

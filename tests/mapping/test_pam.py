@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal import readers, tree
+from agent_journal import readers
+from agent_journal.conversion.output import write_items
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.model import (
     Citation,
     Code,
@@ -32,11 +34,10 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.output import write_items
-from agent_journal.pipeline import read_all
-from agent_journal.writers.pam.integrity import content_hash
+from agent_journal.records.pam_integrity import content_hash
 from agent_journal.writers.pam.values import OURS, provider_name, tags, uri
 from tests.cases import Case, all_cases, outcome
 from tests.models import items as any_items

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent_journal import tree
-from agent_journal.model import Conversation
+from agent_journal.conversion.output import write_items
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.model import Conversation, tree
 from agent_journal.notes import Notes
-from agent_journal.output import write_items
-from agent_journal.pipeline import read_all
 from tests.inline import save_document
 from tests.pam_bundle import Bundle, bundle_of
 

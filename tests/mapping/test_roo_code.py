@@ -17,8 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import readers, tree
-from agent_journal.fields import Fields
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.conversion.transforms import without
+from agent_journal.decoding.fields import Fields
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import open_source
 from agent_journal.model import (
     Conversation,
     Event,
@@ -31,16 +35,13 @@ from agent_journal.model import (
     ToolKind,
     ToolResult,
     Usage,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import roo_code
-from agent_journal.readers.roo_code import markup, shown, spent
+from agent_journal.readers.roo_code import markup, request_costs, ui_messages
+from agent_journal.readers.roo_code.fastpath import Usual
 from agent_journal.readers.roo_code.history import History
-from agent_journal.readers.roo_code.usual import Usual
-from agent_journal.source import open_source
-from agent_journal.transforms import without
 from tests import unified_schema
 from tests.cases import Case, all_cases, as_json, input_files, leaves, outcome
 from tests.inline import converted, save_document
@@ -1136,8 +1137,11 @@ def test_usual_records_are_told_as_with_care(case: Case) -> None:
         if file.name != "ui_messages.json" or "damaged" in case.name:
             continue
         for place, record in enumerate(json.loads(file.read_text(encoding="utf-8"))):
-            if isinstance(record, dict) and (quick := shown.usual(copy.deepcopy(record), place)) is not None:
-                assert quick.event() == shown.careful(copy.deepcopy(record), place, Notes()).event()
+            if (
+                isinstance(record, dict)
+                and (quick := ui_messages.usual(copy.deepcopy(record), place)) is not None
+            ):
+                assert quick.event() == ui_messages.careful(copy.deepcopy(record), place, Notes()).event()
 
 
 @given(
@@ -1153,9 +1157,9 @@ def test_usual_records_are_told_as_with_care(case: Case) -> None:
     ts=st.sampled_from([None, 1750000000000, T]),
 )
 def test_usual_costs_are_told_as_with_care(told: dict[str, Any], ts: int | None) -> None:
-    quick = spent.usual(json.dumps(told), "k", ts)
+    quick = request_costs.usual(json.dumps(told), "k", ts)
 
-    assert quick is None or quick == spent.usage(Fields(told, Notes(), ""), "k", ts)
+    assert quick is None or quick == request_costs.usage(Fields(told, Notes(), ""), "k", ts)
 
 
 def words(said: str) -> set[str]:

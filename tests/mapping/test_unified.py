@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent_journal import ids, roles, times
+from agent_journal import validation
 from agent_journal.model import (
     Code,
     Conversation,
@@ -32,10 +32,13 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    ids,
+    roles,
+    timestamps,
 )
 from agent_journal.notes import Kind
 from agent_journal.readers.unified.content import normalize_content
-from agent_journal.writers.unified.untold import snake_case
+from agent_journal.writers.unified.own_fields import snake_case
 from tests import unified_schema
 from tests.inline import Written, converted, save_document, save_lines, written
 
@@ -832,7 +835,7 @@ def test_deterministic_uuid() -> None:
     ],
 )
 def test_timestamp_normalization(given: Any, expected: str) -> None:
-    assert expected == times.iso_ms(times.moment(given))
+    assert expected == timestamps.iso_ms(timestamps.moment(given))
 
 
 @pytest.mark.parametrize(
@@ -961,7 +964,7 @@ def test_our_schema_has_the_constraints_of_the_published_one() -> None:
     published = SHARED / "targets" / "schemas" / "unified-conversation-schema.json"
     if not published.exists():
         pytest.skip("the published schema is not here")
-    ours = Path(ids.__file__).parent / "schemas" / "unified-1.0.0.schema.json"
+    ours = Path(validation.__file__).parent / "schemas" / "unified-1.0.0.schema.json"
 
     assert constraints(json.loads(published.read_text())) == constraints(json.loads(ours.read_text()))
 

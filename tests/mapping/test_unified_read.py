@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from agent_journal import jsontext
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.decoding import json_text
 from agent_journal.model import (
     Code,
     Conversation,
@@ -28,9 +29,8 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.pipeline import read_all
+from agent_journal.readers.unified.own_documents import SHAPE
 from agent_journal.readers.unified.restored import restored
-from agent_journal.readers.unified.written import SHAPE
 from tests.inline import read_one, save_document, written
 from tests.models import conversations
 from tests.read_back.unified import LOSSES
@@ -145,15 +145,15 @@ def test_what_somebody_put_into_an_empty_message_is_read(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ["compact", "spaced", "ascii"])
 def test_forms_of_texts(form: str) -> None:
-    text = jsontext.text_of({"a": ["ü", 1.5]}, form)
+    text = json_text.text_of({"a": ["ü", 1.5]}, form)
 
     assert text is not None
-    assert form == jsontext.form_of(text, {"a": ["ü", 1.5]})
+    assert form == json_text.form_of(text, {"a": ["ü", 1.5]})
 
 
 def test_no_form_of_a_text() -> None:
-    assert jsontext.form_of('{"a":1 }', {"a": 1}) is None
-    assert jsontext.text_of({"a": 1}, "verse") is None
+    assert json_text.form_of('{"a":1 }', {"a": 1}) is None
+    assert json_text.text_of({"a": 1}, "verse") is None
 
 
 # Those of others.

@@ -11,7 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_journal import ids, readers, tree
+from agent_journal import readers
+from agent_journal.conversion.pipeline import read_all
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import File
 from agent_journal.model import (
     Code,
     Conversation,
@@ -26,14 +29,13 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    ids,
+    tree,
 )
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import read_all
 from agent_journal.readers import vscode_copilot
 from agent_journal.readers.vscode_copilot import places
 from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
-from agent_journal.source import File
 from tests.inline import converted, save_document, save_lines
 
 SESSION = "5f0d3c9a-8e51-4b7e-9d0a-2c6f1e7b4a11"

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal import visible, writers
+from agent_journal import writers
 from agent_journal.files import ZipBundle
 from agent_journal.model import (
     Citation,
@@ -35,6 +35,7 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Notes
+from agent_journal.text import sanitize
 from agent_journal.writers import Kin, Run
 from agent_journal.writers.html import diffs, markup, prose, terminal
 from tests import pam_bundle
@@ -88,7 +89,7 @@ def test_what_is_hostile_is_text(payload: str) -> None:
     assert [] == page.errors
     assert 1 == len(page.scripts)
     assert [] == [word for word in words if word not in page.text + "".join(page.values)]
-    assert set() == missing(visible.safe(payload), page)
+    assert set() == missing(sanitize.safe(payload), page)
 
 
 def test_every_kind_of_attack_is_tried() -> None:
@@ -110,7 +111,7 @@ def test_any_model(items: list[Item]) -> None:
     for item in items:
         for text in readable(item):
             # A carriage return ends a line, as a line feed does.
-            assert set() == missing(visible.safe(re.sub("\r\n?", "\n", text)), page)
+            assert set() == missing(sanitize.safe(re.sub("\r\n?", "\n", text)), page)
 
 
 def readable(item: Item) -> list[str]:
@@ -226,7 +227,7 @@ def test_any_markdown(said: str) -> None:
     page = Page(prose.prose(said))
 
     assert [] == page.errors
-    assert set() == missing(visible.safe(said.replace("[x]", "")), page)
+    assert set() == missing(sanitize.safe(said.replace("[x]", "")), page)
 
 
 @given(
@@ -242,7 +243,7 @@ def test_any_terminal(pieces: list[str]) -> None:
 
     assert [] == page.errors
     told = re.sub(r"\x1b\[[0-9;:]*m", "", output.replace("\r\n", "\n").replace("\r", "␍\n"))
-    assert visible.safe(told) == page.text
+    assert sanitize.safe(told) == page.text
 
 
 @given(st.text("ab+-@ \n", max_size=30), st.text("ab \n", max_size=30))

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal import readers
-from agent_journal.blocks import DEEDS, answer, answered, of_parts, parts_in
 from agent_journal.model import (
     Conversation,
     Event,
@@ -22,9 +21,10 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
 )
-from agent_journal.records import FAILED, RecordForm
-from agent_journal.tree import Entry
-from agent_journal.writers._record import echoed, is_separate, start
+from agent_journal.model.content_blocks import DEEDS, answer, answered, of_parts, parts_in
+from agent_journal.model.tree import Entry
+from agent_journal.records.forms import FAILED, RecordForm
+from agent_journal.writers.dialects.agent_records import echoed, is_separate, start
 from tests.read_back.losing import (
     Loss,
     Losses,

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from agent_journal import tree
 from agent_journal.model import (
     Conversation,
     Event,
@@ -22,9 +21,10 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    tree,
 )
+from agent_journal.model.timestamps import epoch_ms
 from agent_journal.notes import Kind
-from agent_journal.times import epoch_ms
 from tests.real_tools.fake_model.exchange import Call, Exchange, Tokens
 from tests.real_tools.fake_model.script import SUBAGENT_PROMPTS, TITLE
 from tests.real_tools.history import History

@@ -7,23 +7,24 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import archive, config, embedding, journal
-from agent_journal.archive.found import Found
+from agent_journal import archive, config, journal
+from agent_journal.archive.candidates import Found
+from agent_journal.journal import embeddings
 from agent_journal.search import hybrid
 from agent_journal.search.lexical import Index
-from agent_journal.search.meaning import models
-from agent_journal.search.meaning.hashed import HashModel
-from agent_journal.search.meaning.ranker import Meaning
-from agent_journal.search.meaning.vectors import Stored
 from agent_journal.search.query import parse
+from agent_journal.search.semantic import models
+from agent_journal.search.semantic.hashed import HashModel
+from agent_journal.search.semantic.ranker import Meaning
+from agent_journal.search.semantic.vectors import Stored
 from tests.search import corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agent_journal.config import Config
-    from agent_journal.search.meaning.models import Model
     from agent_journal.search.ranking import Ranker
+    from agent_journal.search.semantic.models import Model
     from tests.search.corpus import Judged
 
 PAGE = Path(__file__).parents[2] / "docs" / "search-quality.md"
@@ -68,10 +69,10 @@ class Bench:
 
     def meaning(self, model: Model) -> Meaning:
         """Search by meaning with a model; vectors of another one go."""
-        embedding.Embedder(self.archive, self.config, model).run()
-        said = embedding.fresh(self.archive, self.config, model)
+        embeddings.Embedder(self.archive, self.config, model).run()
+        said = embeddings.fresh(self.archive, self.config, model)
         assert said is not None
-        return Meaning(_held(Stored(embedding.folder(self.config), said)), model, self.words)
+        return Meaning(_held(Stored(embeddings.folder(self.config), said)), model, self.words)
 
     def scores(self, ranker: Ranker, judged: Sequence[Judged]) -> list[Score]:
         """How well a way of searching answers queries."""

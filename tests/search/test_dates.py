@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent_journal import times
 from agent_journal.cli import _filters
+from agent_journal.model import timestamps
 from agent_journal.search import query
 from agent_journal.search.dates import seconds
 
@@ -55,7 +55,7 @@ def test_today_is_the_day_of_this_machine() -> None:
     ],
 )
 def test_dates_are_those_of_this_machine_unless_they_have_a_zone(said: str, meant: str) -> None:
-    assert times.from_seconds(seconds(said) or 0) == meant
+    assert timestamps.from_seconds(seconds(said) or 0) == meant
     assert query.parse(f"since:{said.replace(' ', 'T')}").filters.since == seconds(said)
 
 

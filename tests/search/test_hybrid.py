@@ -14,13 +14,13 @@ from agent_journal.search import hybrid
 from agent_journal.search.entry import Entry
 from agent_journal.search.hybrid import Hybrid, fused, in_turn, is_literal
 from agent_journal.search.lexical import Index
-from agent_journal.search.meaning import static, vectors
-from agent_journal.search.meaning.models import of_length_one
-from agent_journal.search.meaning.ranker import Meaning
-from agent_journal.search.meaning.vectors import Made, Stored
 from agent_journal.search.query import Filters, Query, parse
 from agent_journal.search.ranking import Ranked, Ranking
 from agent_journal.search.rerank import Reranked
+from agent_journal.search.semantic import static, vectors
+from agent_journal.search.semantic.models import of_length_one
+from agent_journal.search.semantic.ranker import Meaning
+from agent_journal.search.semantic.vectors import Made, Stored
 
 MODEL = static.load()
 TEXTS = {
@@ -73,7 +73,7 @@ def test_filters_and_unwanted_words_hold(meaning: Meaning) -> None:
 
 
 def test_filters_hold_where_they_leave_much(meaning: Meaning, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_journal.search.meaning.ranker._FEW", 1)
+    monkeypatch.setattr("agent_journal.search.semantic.ranker._FEW", 1)
 
     assert {4, 6} == set(found(meaning.rank(parse("soup", Filters(roles=("user",))), 2)))
     assert [6] == found(meaning.rank(parse("soup -lentil", Filters(roles=("user",))), 5))

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.search.meaning import chunks, models, onnx, static
-from agent_journal.search.meaning.hashed import HashModel
-from agent_journal.search.meaning.models import Model
+from agent_journal.search.semantic import chunks, models, onnx, static
+from agent_journal.search.semantic.hashed import HashModel
+from agent_journal.search.semantic.models import Model
 from tests.search import tiny_onnx
 
 STATIC = static.load()

@@ -12,18 +12,18 @@ from typing import Any, cast
 import pytest
 
 from agent_journal import config as configs
-from agent_journal import exporting, indexing, searching
 from agent_journal import journal as journals
 from agent_journal.archive import importing, open_to_write
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.cli.search import _tell
 from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
-from agent_journal.journal import Journal
+from agent_journal.journal import Journal, export, index_upkeep
+from agent_journal.journal import search as searching
+from agent_journal.journal.search import Answer, Mode
 from agent_journal.search import reach, scanning
 from agent_journal.search.folder import discard
 from agent_journal.search.query import Filters, Query
-from agent_journal.searching import Answer, Mode
 
 LONG = "a long sentence about old lanterns that nobody says in the same words a second time"
 
@@ -284,9 +284,9 @@ def test_what_a_long_conversation_leaves_no_room_for_is_found(
         assert ["short-4"] == [id_ for id_, _ in found(journal.search("role:user", 1, 1))]
         both = journal.search("role:user", 20)
         assert (6, False) == (len(both.hits), both.has_more)
-        assert 6 == len(exporting.found(journal, "role:user", None, None))
-        monkeypatch.setattr(exporting, "_HITS", 1)
-        assert 6 == len(exporting.found(journal, "role:user", None, None))
+        assert 6 == len(export.found(journal, "role:user", None, None))
+        monkeypatch.setattr(export, "_HITS", 1)
+        assert 6 == len(export.found(journal, "role:user", None, None))
 
 
 def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path: Path) -> None:
@@ -620,7 +620,7 @@ def test_where_a_conversation_was_held_is_known_of_all_of_it_once_it_is_known(
         assert ["fork"] == journal.search("project:lamps lantern", mode="lexical").hits[0].copies
         assert not journal.search("-project:lamps lantern OR lit OR out", mode="lexical").hits
     with open_to_write(config.home) as kept:
-        assert not indexing.fit(kept, config).problems
+        assert not index_upkeep.fit(kept, config).problems
         assert not [*kept.store.problems()]
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agent_journal.errors import CannotWrite, IndexDamaged
-from agent_journal.search.meaning import nearest, vectors
-from agent_journal.search.meaning.vectors import About, Made, Stored
+from agent_journal.search.semantic import nearest, vectors
+from agent_journal.search.semantic.vectors import About, Made, Stored
 
 MADE = Made("journal", "model", 8, "f32", "all")
 NONE = np.empty(0, np.int64)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal import terminal, visible
+from agent_journal import terminal
 from agent_journal.errors import NoSuchMessage
 from agent_journal.model import (
     Citation,
@@ -33,6 +33,7 @@ from agent_journal.model import (
 )
 from agent_journal.terminal.conversation import show_conversation
 from agent_journal.terminal.view import View
+from agent_journal.text import sanitize
 from tests import models
 
 SHOWN = sorted((Path(__file__).parent / "shown").rglob("*.txt"))
@@ -117,7 +118,7 @@ def test_all_that_was_said_is_shown_on_any_width(conversation: Conversation, wid
     plain = "".join(shown(conversation, view, width=width).split())
 
     for text in said_in(conversation):
-        assert "".join(visible.safe(text.replace("\r\n", "\n")).split()) in plain
+        assert "".join(sanitize.safe(text.replace("\r\n", "\n")).split()) in plain
 
 
 @pytest.mark.parametrize("shape", ["list", "tree"])

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.terminal.data import ShownData
-from agent_journal.visible import safe_data
+from agent_journal.text.sanitize import safe_data
 
 NASTY = "a\x9b31mb\u202ec\x7fd\u2066e\U000e0041f\x85g"
 

@@ -19,12 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal import terminal
-from agent_journal.amounts import count, size
 from agent_journal.terminal import progress_line
 from agent_journal.terminal.measure import _UNUSUAL, _columns, cut, padded, width
 from agent_journal.terminal.progress_line import ProgressLine
 from agent_journal.terminal.table import Column, show_table
 from agent_journal.terminal.wrapping import _broken_ascii, _broken_between_words, wrapped
+from agent_journal.text.humanize import count, size
 
 words = st.text(st.sampled_from([*"ab \u0301。日本語ﾊー👩é-*>1."]), max_size=60)
 

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent_journal import terminal, visible
+from agent_journal import terminal
+from agent_journal.text import sanitize
 
 AJ = (sys.executable, "-m", "agent_journal")
 DANGEROUS = [*map(chr, [*range(9), *range(0x0B, 0x20), *range(0x7F, 0xA0)])]
@@ -31,7 +32,7 @@ hostile = st.text(
 
 @pytest.mark.parametrize("character", DANGEROUS, ids=ascii)
 def test_a_character_that_misleads_is_shown_as_an_escape(character: str) -> None:
-    shown = visible.safe(f"a{character}b")
+    shown = sanitize.safe(f"a{character}b")
 
     assert shown.isascii()
     assert shown.isprintable()
@@ -47,9 +48,9 @@ def unescaped(escape: str) -> str:
 @given(hostile)
 @example("a\ufe0f\u200d👩")
 def test_nothing_else_is_touched_and_nothing_is_left_to_do(text: str) -> None:
-    shown = visible.safe(text)
+    shown = sanitize.safe(text)
 
-    assert visible.safe(shown) == shown
+    assert sanitize.safe(shown) == shown
     kept = [character for character in shown if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}]
     assert set(kept) <= {"\n", "\t"}
     assert not set(shown) & set(DANGEROUS) - {"\U000e0101"}
@@ -71,7 +72,7 @@ def test_nothing_else_is_touched_and_nothing_is_left_to_do(text: str) -> None:
     ],
 )
 def test_what_is_written_so_stays_so(text: str) -> None:
-    assert text == visible.safe(text)
+    assert text == sanitize.safe(text)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +88,11 @@ def test_what_is_written_so_stays_so(text: str) -> None:
     ],
 )
 def test_what_joins_nothing_hides_something(text: str, shown: str) -> None:
-    assert shown == visible.safe(text)
+    assert shown == sanitize.safe(text)
 
 
 def test_a_name_stays_on_one_line() -> None:
-    assert "'a\\nb c\\x07'" == visible.quoted("a\nb\tc\x07")
+    assert "'a\\nb c\\x07'" == sanitize.quoted("a\nb\tc\x07")
 
 
 class Screen(io.TextIOWrapper):

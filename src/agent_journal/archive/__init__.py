@@ -9,9 +9,9 @@ from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import open_store
 from agent_journal.archive.vault import Vault
-from agent_journal.closing import Closing
-from agent_journal.encoding import encodable
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import AgentJournalError, NoSuchConversation, OlderArchive, UnusableArchive
+from agent_journal.inputs.closeable import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

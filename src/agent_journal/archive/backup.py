@@ -13,7 +13,7 @@ from agent_journal.archive.checking import Problem, blobs_of, needed_blobs, prob
 from agent_journal.archive.vault_checks import Outcome
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.files import private_folder
-from agent_journal.source import as_text
+from agent_journal.inputs.input import as_text
 
 if TYPE_CHECKING:
     from io import FileIO

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import times
 from agent_journal.archive import vault_checks
-from agent_journal.archive.kept import stream_of
+from agent_journal.archive.recording import stream_of
 from agent_journal.errors import DamagedArchive
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def vault_damage(archive: Archive) -> list[Damage]:
 def vault_read_at(archive: Archive) -> str | None:
     """Since when all of the vault was read; None if a part of it never was."""
     at = vault_checks.load(archive.home).whole_at
-    return times.from_epoch(at) if at else None
+    return timestamps.from_epoch(at) if at else None
 
 
 def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:

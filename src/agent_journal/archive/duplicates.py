@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import times
 from agent_journal.archive import encoded
-from agent_journal.model import Text, ToolCall, ToolResult
+from agent_journal.model import Text, ToolCall, ToolResult, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -172,7 +171,7 @@ def _contents(work: Sequence[tuple[str | None, bytes]]) -> list[bytes]:
 
 def _clocks_agree(one: str | None, other: str | None) -> bool:
     """Whether two times are one, as exactly as the coarser of them states it."""
-    first, second = times.epoch_ms(one), times.epoch_ms(other)
+    first, second = timestamps.epoch_ms(one), timestamps.epoch_ms(other)
     if first is None or second is None:
         return False
     if first == second:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_journal import pipeline, readers
+from agent_journal import readers
+from agent_journal.conversion import pipeline
 from agent_journal.errors import AmbiguousFormat, UnreadableSource
+from agent_journal.inputs.input import NotFollowed, open_source
 from agent_journal.notes import Kind
-from agent_journal.source import NotFollowed, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.archive.found import Found
+    from agent_journal.archive.candidates import Found
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def expanded(

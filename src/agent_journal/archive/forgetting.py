@@ -21,10 +21,10 @@ from agent_journal.archive.manifest import KeptFile, Manifest
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
+from agent_journal.conversion.output import new_run
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
-from agent_journal.output import new_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,12 +13,12 @@ import msgspec
 
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import UnreadableSource
-from agent_journal.source import Reading
+from agent_journal.inputs.input import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.source import Stream
+    from agent_journal.inputs.input import Stream
 
 # Small elements stand together up to this; a larger one stands alone, up to the second.
 _FRAME_BYTES, _LARGEST = 128 << 10, 16 << 20

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import pipeline, plugins, readers
-from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
-from agent_journal.archive.kept import Replayed
+from agent_journal import plugins, readers
+from agent_journal.archive.candidates import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.reading import Read, Reading
+from agent_journal.archive.recording import Replayed
 from agent_journal.archive.rows import messages_in
 from agent_journal.archive.salvage import Patched
 from agent_journal.archive.store import Erasing, SourceRow, Status
+from agent_journal.conversion import pipeline
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, DamagedArchive
+from agent_journal.inputs.input import as_text, why_absent
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind, Note, Notes
-from agent_journal.source import as_text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from agent_journal.archive.rows import Row
     from agent_journal.archive.store import Change, Snapshot
     from agent_journal.archive.worker import Prepared
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
-    from agent_journal.source import Source
 
 __all__ = ["Found", "Importer", "Result"]
 # Rows wait until so much has come together: bytes are made lasting before the rows that came of them, and

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal.archive.found import stat_of
-from agent_journal.archive.kept import stream_of
+from agent_journal.archive.candidates import stat_of
+from agent_journal.archive.recording import stream_of
 from agent_journal.errors import DamagedArchive, UnreadableSource
+from agent_journal.inputs.input import File, Member, as_text, files_below, is_plain
 from agent_journal.model import Media, Memory, Message, ToolResult
 from agent_journal.notes import Kind
-from agent_journal.source import File, Member, as_text, files_below, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.kept import Keeping
     from agent_journal.archive.manifest import KeptFile
+    from agent_journal.archive.recording import Keeping
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Event, Item, Part
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _PICTURES = {"png", "jpg", "jpeg", "gif", "webp", "heic", "avif", "bmp", "tif", "tiff", "svg"}
 _SOUNDS = {"mp3", "wav", "m4a", "aac", "ogg", "oga", "opus", "flac"}

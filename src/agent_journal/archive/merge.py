@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import readers, times
+from agent_journal import readers
 from agent_journal.archive import encoded
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ def planned(
     there, now = list(current), list(incoming)
 
     def moment(name: Name) -> int | None:
-        return times.epoch_ms((incoming.get(name) or current[name]).at)
+        return timestamps.epoch_ms((incoming.get(name) or current[name]).at)
 
     order = _merged(there, now, moment) if is_newer else _merged(now, there, moment)
     versions = _Versions(stored)
@@ -248,7 +249,7 @@ _TOGETHER = {"timeline", "tools", "requests"}
 
 
 def _moment(at: str) -> float:
-    moment = times.epoch_ms(at)
+    moment = timestamps.epoch_ms(at)
     return float("inf") if moment is None else moment
 
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent_journal import pipeline, readers
+from agent_journal import readers
 from agent_journal.archive import media
-from agent_journal.archive.found import Found, Stat, stat_of
-from agent_journal.archive.kept import Keeping, Kept, sizes_in
+from agent_journal.archive.candidates import Found, Stat, stat_of
+from agent_journal.archive.recording import Keeping, Kept, sizes_in
 from agent_journal.archive.rows import Row, row_of
 from agent_journal.archive.store import Snapshot, SourceRow, Status
+from agent_journal.conversion import pipeline
+from agent_journal.conversion.pipeline import Unit
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import (
     AgentJournalError,
     AmbiguousFormat,
@@ -20,11 +23,9 @@ from agent_journal.errors import (
     UnknownFormat,
     UnreadableSource,
 )
+from agent_journal.inputs.input import File, Stdin, as_text, files_below, open_source, opened
 from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.pipeline import Unit
-from agent_journal.source import File, Stdin, as_text, files_below, open_source, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.vault import Vault
     from agent_journal.crash_reports import CrashReports
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Note
-    from agent_journal.source import Source
 
 _MOST_NOTES = 50
 _NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN, Status.PENDING}

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from msgspec.structs import replace
 
 from agent_journal.archive import DATABASE, LOCK, checking, forgetting, open_as_it_is, salvage
-from agent_journal.archive.found import Found, is_gone
+from agent_journal.archive.candidates import Found, is_gone
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.manifest import KeptFile, KeptRows
 from agent_journal.archive.reading import Reading
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.archive.sqlite import is_damaged
 from agent_journal.archive.vault import Place
-from agent_journal.closing import Closing
 from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.files import sync_folder
+from agent_journal.inputs.closeable import Closing
+from agent_journal.inputs.input import as_path
 from agent_journal.model import Conversation, Message
-from agent_journal.source import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

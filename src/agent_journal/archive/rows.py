@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import tree
 from agent_journal.archive import bodies, encoded
 from agent_journal.model import (
     Code,
@@ -28,6 +27,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    tree,
 )
 
 if TYPE_CHECKING:

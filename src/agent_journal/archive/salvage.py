@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import pipeline, readers
-from agent_journal.archive.kept import Replayed
+from agent_journal import readers
+from agent_journal.archive.recording import Replayed
 from agent_journal.archive.rows import row_of, without_native
+from agent_journal.conversion import pipeline
+from agent_journal.conversion.pipeline import Unit
 from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.model import Memory, Message
 from agent_journal.notes import Notes
-from agent_journal.pipeline import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from agent_journal.archive.found import Stat
+from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.vault import Catalog
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent_journal import homes, readers
-from agent_journal.archive.found import Found, Result, Stat, is_gone, stat_of
+from agent_journal import discovery, readers
+from agent_journal.archive.candidates import Found, Result, Stat, is_gone, stat_of
 from agent_journal.archive.store import Status
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
-from agent_journal.peek import Peek
-from agent_journal.source import as_path, as_text, open_source
+from agent_journal.inputs.input import as_path, as_text, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -50,18 +50,18 @@ def located(
     """Every file and folder where these sources keep their histories."""
     infos = [*infos]
     others = _left_out(config, infos)
-    for unit in homes.units(config, infos, environ, here, note=note, projects=projects):
+    for unit in discovery.units(config, infos, environ, here, note=note, projects=projects):
         if not _is_of(others.get(unit.home, ()), unit.path):
             yield Found(unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode))
 
 
 def _left_out(config: Config, infos: Iterable[ReaderInfo]) -> dict[str, list[Reader]]:
     """Sources that are not to be looked at, by where they lie if nothing is settled."""
-    wanted = {info.name for info in infos if homes.homes_of(config, info)}
+    wanted = {info.name for info in infos if discovery.homes_of(config, info)}
     found: dict[str, list[Reader]] = {}
     for reader in readers.discover().values():
         if reader.INFO.name not in wanted:
-            for home in homes.usual_homes(reader.INFO):
+            for home in discovery.usual_homes(reader.INFO):
                 found.setdefault(home, []).append(reader)
     return found
 

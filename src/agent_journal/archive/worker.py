@@ -19,14 +19,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import inflating, plugins
+from agent_journal import plugins
 from agent_journal.archive import encoded
 from agent_journal.archive.bodies import Block, Blocks
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.archive.packing import Packing
 from agent_journal.archive.reading import Read, Reading
 from agent_journal.archive.rows import Row
 from agent_journal.crash_reports import CrashReports
+from agent_journal.inputs import compressed
 from agent_journal.model import Conversation, Memory
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def prepared(
     ) as process:
         try:
             requests = (
-                (each, _Request(now, each, largest_media, reports, inflating.allowed_mb())) for each in found
+                (each, _Request(now, each, largest_media, reports, compressed.allowed_mb())) for each in found
             )
             yield from _conversed(process, requests)
         finally:
@@ -181,7 +182,7 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
 def _answer(request: _Request, sent: set[bytes]) -> bytes:
     """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
     held: Any = _Held(sent)
-    inflating.allow(request.max_inflated_mb)
+    compressed.allow(request.max_inflated_mb)
     reports = CrashReports(request.reports) if request.reports else None
     reading = Reading(held, request.now, largest_media=request.largest_media, reports=reports)
     try:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from agent_journal import terminal
-from agent_journal.visible import quoted
+from agent_journal.text.sanitize import quoted
 
 VERBS = {
     "sync": "Find every known history on this machine and import what is new",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agent_journal import times
 from agent_journal.archive.store import Filter
-from agent_journal.encoding import encodable
+from agent_journal.decoding.text_encoding import encodable
+from agent_journal.model import timestamps
 from agent_journal.search.dates import seconds
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def _seconds(value: str, option: str | None = None, zone: tzinfo | None = None) 
 
 def _moment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     found = date_in_seconds(context, option, value)
-    return None if found is None else times.from_seconds(found)
+    return None if found is None else timestamps.from_seconds(found)
 
 
 def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
     """The moment that is meant by the clock of a zone; None is the machine's."""
-    return times.from_seconds(_seconds(value, option, zone))
+    return timestamps.from_seconds(_seconds(value, option, zone))
 
 
 def place(text: str) -> str:

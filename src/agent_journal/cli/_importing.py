@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.amounts import count, size
 from agent_journal.archive.store import Status
 from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
 from agent_journal.terminal import progress, say, show, show_json
+from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from agent_journal.archive.found import Result
+    from agent_journal.archive.candidates import Result
     from agent_journal.journal import Summary
     from agent_journal.notes import Note, Notes
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_journal import archive, config, inflating
-from agent_journal.amounts import count
+from agent_journal import archive, config
+from agent_journal.inputs import compressed
 from agent_journal.terminal import say
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def settings() -> Config:
     """The configuration of the journal that is meant; `--home` has become `AJ_HOME` by now."""
     settled = config.load(config.home_of(os.environ), os.environ)
-    inflating.allow(settled.storage.max_inflated_mb or None)
+    compressed.allow(settled.storage.max_inflated_mb or None)
     return settled
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from agent_journal import inflating, plugins
+from agent_journal import plugins
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
+from agent_journal.inputs import compressed
 from agent_journal.terminal import outlast_reader, say, settle
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def crash_reports() -> CrashReports:
 
 def allow_what_is_settled() -> None:
     """Let verbs that need no journal keep to the limits that are settled; these are read when one is met."""
-    inflating.allow_if_asked(_settled_max_mb)
+    compressed.allow_if_asked(_settled_max_mb)
 
 
 def _settled_max_mb() -> int | None:

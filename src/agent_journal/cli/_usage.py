@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from agent_journal.amounts import count
 from agent_journal.terminal import out, say
 from agent_journal.terminal.chart import Bar, show_bars
 from agent_journal.terminal.table import Column, show_table
+from agent_journal.text.humanize import count
 from agent_journal.usage import PERIODS, Row
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from agent_journal.amounts import count, size
 from agent_journal.archive.backup import backup
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import PARTLY
 from agent_journal.config import FILE_NAME
 from agent_journal.errors import CannotWrite
 from agent_journal.terminal import say, show
+from agent_journal.text.humanize import count, size
 
 _MOST_NAMED = 20
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import embedding, indexing, journal
-from agent_journal.amounts import count, size
+from agent_journal import journal
 from agent_journal.archive import checking, vault_checks
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import FAILED
 from agent_journal.errors import AgentJournalError, ArchiveInUse
+from agent_journal.journal import embeddings, index_upkeep
 from agent_journal.terminal import say, show, show_json
+from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
     from agent_journal.config import Config
@@ -31,12 +32,12 @@ def command(*, deep: bool, as_json: bool) -> int:
     unfinished = _finish_forgetting(config)
     with reading() as archive, archive.store.one_moment():
         counts = archive.store.counts()
-        index = indexing.fit(archive, config)
+        index = index_upkeep.fit(archive, config)
         vault = vault_checks.look(archive, checking.needed_blobs(archive), time.time(), deep=deep)
         read_at = checking.vault_read_at(archive)
         found = [
             *checking.problems(archive, deep=deep, vault=vault),
-            *(checking.Problem(*each) for each in (*index.problems, *embedding.fit(archive, config))),
+            *(checking.Problem(*each) for each in (*index.problems, *embeddings.fit(archive, config))),
         ]
         is_erased = archive.store.erasing() is None
     if unfinished and not is_erased:

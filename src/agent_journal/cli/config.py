@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from agent_journal import config, files, tomltext
+from agent_journal import config, files
+from agent_journal.decoding import toml_text
 from agent_journal.errors import BadConfig
 from agent_journal.terminal import say, show, show_json
 
@@ -58,7 +59,7 @@ def set_value(key: str, values: tuple[str, ...]) -> None:
         value = config.written(key, values)
     except BadConfig as error:
         raise click.UsageError(error.reason) from error
-    _rewrite(key, partial(tomltext.changed, key=key, value=value))
+    _rewrite(key, partial(toml_text.changed, key=key, value=value))
 
 
 @command.command("unset", context_settings=_SETTINGS)
@@ -67,7 +68,7 @@ def unset_value(key: str) -> None:
     """Take a key out of config.toml, and leave all else in it as it is."""
     if not config.is_key(key):
         raise click.UsageError(config.unknown_key(key))
-    _rewrite(key, partial(tomltext.without, key=key))
+    _rewrite(key, partial(toml_text.without, key=key))
 
 
 def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
@@ -75,7 +76,7 @@ def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
     home = config.home_of(os.environ)
     path = home / config.FILE_NAME
     before = config.read_file(path) or ""
-    tomltext.load(before, str(path))
+    toml_text.load(before, str(path))
     text = edit(before)
     if text is None:
         table = key.rpartition(".")[0]
@@ -117,7 +118,7 @@ def _value(settled: Config, key: str) -> Any:
         price: dict[str, float | None] = msgspec.to_builtins(value) if value else {}
         return {name: dollars for name, dollars in price.items() if dollars is not None}
     if value is None:  # a source: where it usually lies
-        from agent_journal.homes import homes_of  # noqa: PLC0415 (only where needed)
+        from agent_journal.discovery import homes_of  # noqa: PLC0415 (only where needed)
 
         return [home.text for home in homes_of(settled, config.source_info(key))]
     if value == () and config.is_source(key):
@@ -129,7 +130,7 @@ def _print(row: dict[str, Any], *, in_full: bool) -> None:
     value = row["value"]
     origin = row["where"] or row["from"]
     if isinstance(value, list) and len(value) > 1 and row["from"] == "default" and not in_full:
-        shown = f"{tomltext.shown(value[0])} and {len(value) - 1} more"
+        shown = f"{toml_text.shown(value[0])} and {len(value) - 1} more"
     else:
-        shown = tomltext.shown(value)
+        shown = toml_text.shown(value)
     show(("strong", row["key"]), f" = {shown}", ("dim", f"  # {origin}"))

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import transforms, writers
+from agent_journal import writers
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._output import place
 from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
+from agent_journal.conversion import transforms
+from agent_journal.conversion.output import new_run, write_while_read
+from agent_journal.conversion.pipeline import read_all
 from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
-from agent_journal.output import new_run, write_while_read
-from agent_journal.pipeline import read_all
 from agent_journal.terminal import data_out, is_seen, outlast_reader, say
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import demo
 from agent_journal.cli import list as listing
 from agent_journal.cli import search as searching
 from agent_journal.cli import show as showing
 from agent_journal.errors import CannotWrite
+from agent_journal.journal import demo
 from agent_journal.terminal import show
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_journal import readers, times
+from agent_journal import readers
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import AgentJournalError, CannotWrite, UnreadableSource
-from agent_journal.peek import Peek
-from agent_journal.source import File
+from agent_journal.inputs.input import File
+from agent_journal.model import timestamps
 from agent_journal.terminal import show_text
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _is_text(value: Any) -> bool:
 
 def _is_moment(value: Any) -> bool:
     """Whether it is a number that can be a time, or a text that the model takes as it is."""
-    at = times.moment(value)
+    at = timestamps.moment(value)
     return at is not None and (at == value or not isinstance(value, str))
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, config, health, homes
-from agent_journal.amounts import count
+from agent_journal import archive, config, discovery
 from agent_journal.cli._run import FAILED
+from agent_journal.journal import doctor
 from agent_journal.terminal import show, show_json
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from agent_journal.health import Finding
+    from agent_journal.journal.doctor import Finding
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +32,7 @@ def command(*, adopt: bool, as_json: bool) -> int:
         archive.open_to_write(config.home_of(os.environ), make=False, adopt=True).close()
     wrong = 0
     topic = ""
-    for finding in health.findings(config.home_of(os.environ), os.environ, homes.here(), time.time_ns()):
+    for finding in doctor.findings(config.home_of(os.environ), os.environ, discovery.here(), time.time_ns()):
         wrong += bool(finding.act)
         if as_json:
             show_json(_as_data(finding))

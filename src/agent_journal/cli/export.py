@@ -8,28 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_journal import exporting, output, tree, writers
-from agent_journal.amounts import count
+from agent_journal import writers
 from agent_journal.cli._filters import filters, is_narrowed, wanted, why_none
 from agent_journal.cli._journal import bringing_up, reading, settings
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._output import place
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli.convert import named_parts
-from agent_journal.exporting import Shape
+from agent_journal.conversion import output
 from agent_journal.journal import Journal
+from agent_journal.journal import export as exporting
+from agent_journal.journal.export import Shape
+from agent_journal.model import tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.redact import RECORDED
+from agent_journal.redaction import RECORDED
 from agent_journal.terminal import data_out, out, progress, say, show_json
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.archive.store import Listed
     from agent_journal.config import Config
+    from agent_journal.conversion.transforms import What
     from agent_journal.model import Conversation, Item
     from agent_journal.terminal.progress_line import ProgressLine
-    from agent_journal.transforms import What
     from agent_journal.writers import Images, Run, Theme, Writer
 
 # What a terminal shows as it was meant.

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from agent_journal import journal
-from agent_journal.amounts import count, size
 from agent_journal.archive.forgetting import hashed_name
 from agent_journal.archive.store import Filter
 from agent_journal.cli._journal import reading, settings
 from agent_journal.cli._run import FAILED
-from agent_journal.encoding import encodable
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import NoSuchConversation
 from agent_journal.terminal import agreed, progress, say, show
+from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

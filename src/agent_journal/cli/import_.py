@@ -8,14 +8,14 @@ import os
 import click
 
 from agent_journal import journal
-from agent_journal.archive.found import Found
+from agent_journal.archive.candidates import Found
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.cli._run import crash_reports
-from agent_journal.homes.refused import Refused
+from agent_journal.conversion.pipeline import parse_format
+from agent_journal.discovery.excluded import Refused
+from agent_journal.inputs.input import is_address
 from agent_journal.notes import Notes
-from agent_journal.pipeline import parse_format
-from agent_journal.source import is_address
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

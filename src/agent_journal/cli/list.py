@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.amounts import count
 from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.cli._filters import filters, is_narrowed, wanted, why_none
 from agent_journal.cli._journal import reading
 from agent_journal.terminal import out, say, show_json
-from agent_journal.terminal.moments import short
+from agent_journal.terminal.local_times import short
 from agent_journal.terminal.table import Column, show_table
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Listed

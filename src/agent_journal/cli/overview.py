@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, homes, readers, survey
-from agent_journal.amounts import count, size
+from agent_journal import archive, discovery, readers
 from agent_journal.cli._journal import conversations_told, reading, settings
+from agent_journal.journal import inventory
 from agent_journal.terminal import out, show
+from agent_journal.terminal.local_times import short
 from agent_journal.terminal.measure import cut
-from agent_journal.terminal.moments import short
 from agent_journal.terminal.table import Column, show_table
-from agent_journal.visible import one_line
+from agent_journal.text.humanize import count, size
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Counts
-    from agent_journal.survey import Survey
+    from agent_journal.journal.inventory import Survey
 
 # Letters of an id that mostly tell it from others, and columns in which a hint can be read.
 _ENOUGH = 8
@@ -47,15 +48,15 @@ _IMPORT = ("aj import PATH", "archive an export, a folder or a zip")
 def command() -> None:
     """Tell what is archived, what is new on disk, and what to try next."""
     config = settings()
-    here = homes.here()
+    here = discovery.here()
     if not archive.exists(config.home):
-        _without_journal(survey.taken(config, os.environ, here, None))
+        _without_journal(inventory.taken(config, os.environ, here, None))
         return
     with reading() as kept:
         counts = kept.store.counts()
         newest = next(kept.store.conversations(archive.store.Filter(), limit=1), None)
         shown = _shown(newest.id, kept) if newest else ""
-        seen = survey.taken(config, os.environ, here, kept)
+        seen = inventory.taken(config, os.environ, here, kept)
     _with_journal(counts, seen)
     _try(
         ("aj sync", f"archive {count(seen.new_files, 'file')} ({size(seen.new_bytes)})")

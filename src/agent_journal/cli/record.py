@@ -12,7 +12,7 @@ from agent_journal.errors import AgentJournalError, UnreadableSource
 from agent_journal.terminal import show, show_json
 
 if TYPE_CHECKING:
-    from agent_journal.signing.record import Verdict
+    from agent_journal.records.signing.record import Verdict
 
 _SUFFIX = ".sig.cbor"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -29,7 +29,7 @@ def command() -> None:
 )
 def keygen(output: Path) -> None:
     """Make an Ed25519 key: signing-key.pem, to be kept secret, and signing-key.pub.pem, to be given away."""
-    from agent_journal.signing import keys  # noqa: PLC0415 (slow to import)
+    from agent_journal.records.signing import keys  # noqa: PLC0415 (slow to import)
 
     for place in keys.generate(output):
         show(str(place))
@@ -48,11 +48,11 @@ def keygen(output: Path) -> None:
 def sign(records: tuple[Path, ...], key: Path, output: str | None, issuer: str | None) -> None:
     """Sign all bytes of each RECORD, which must be one record in the form that aj writes."""
     from agent_journal import files  # noqa: PLC0415
-    from agent_journal import output as outputs  # noqa: PLC0415
+    from agent_journal.conversion import output as outputs  # noqa: PLC0415
     from agent_journal.notes import Notes  # noqa: PLC0415
-    from agent_journal.signing import keys  # noqa: PLC0415
-    from agent_journal.signing.record import Refused  # noqa: PLC0415
-    from agent_journal.signing.record import sign as signature_of  # noqa: PLC0415
+    from agent_journal.records.signing import keys  # noqa: PLC0415
+    from agent_journal.records.signing.record import Refused  # noqa: PLC0415
+    from agent_journal.records.signing.record import sign as signature_of  # noqa: PLC0415
 
     private = keys.private_key(key)
     run = outputs.new_run(Notes())
@@ -86,9 +86,9 @@ def verify(
     *, signatures: tuple[Path, ...], key: Path, payload: Path | None, canonicalize: bool, as_json: bool
 ) -> int:
     """Say whether each SIG is by this key and of all bytes of its record; exit code 0 if all are."""
-    from agent_journal.signing import keys  # noqa: PLC0415
-    from agent_journal.signing.cbor import MAX_BYTES  # noqa: PLC0415
-    from agent_journal.signing.record import verify as verdict_on  # noqa: PLC0415
+    from agent_journal.records.signing import keys  # noqa: PLC0415
+    from agent_journal.records.signing.cbor import MAX_BYTES  # noqa: PLC0415
+    from agent_journal.records.signing.record import verify as verdict_on  # noqa: PLC0415
 
     if payload is not None and len(signatures) > 1:
         raise click.UsageError("--payload goes with one signature")
@@ -112,10 +112,10 @@ def verify(
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key (PEM).")
 def sign_bundle(bundles: tuple[Path, ...], key: Path) -> None:
     """Sign the memories of each BUNDLE (aj convert -t pam), a folder or zip; the signature is put into it."""
-    from agent_journal import output as outputs  # noqa: PLC0415
+    from agent_journal.conversion import output as outputs  # noqa: PLC0415
     from agent_journal.notes import Notes  # noqa: PLC0415
-    from agent_journal.signing import bundle, keys, stores  # noqa: PLC0415
-    from agent_journal.signing.record import Refused  # noqa: PLC0415
+    from agent_journal.records.signing import bundle, keys, stores  # noqa: PLC0415
+    from agent_journal.records.signing.record import Refused  # noqa: PLC0415
 
     private = keys.private_key(key)
     signed_at = outputs.new_run(Notes()).started_at
@@ -136,7 +136,7 @@ def sign_bundle(bundles: tuple[Path, ...], key: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per bundle.")
 def verify_bundle(*, bundles: tuple[Path, ...], key: Path, as_json: bool) -> int:
     """Say whether each BUNDLE is signed by this key and its memories unchanged; exit code 0 if all are."""
-    from agent_journal.signing import bundle, keys, stores  # noqa: PLC0415
+    from agent_journal.records.signing import bundle, keys, stores  # noqa: PLC0415
 
     public = keys.public_key(key)
     all_valid = True
@@ -190,7 +190,7 @@ def _record_of(signature: Path) -> Path | None:
 
 def _payload(place: Path) -> bytes:
     """All bytes of a record's file."""
-    from agent_journal.signing.record import MAX_RECORD_BYTES  # noqa: PLC0415
+    from agent_journal.records.signing.record import MAX_RECORD_BYTES  # noqa: PLC0415
 
     return _bytes_of(place, MAX_RECORD_BYTES)
 

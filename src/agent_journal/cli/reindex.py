@@ -13,7 +13,7 @@ from agent_journal.cli._run import PARTLY
 from agent_journal.terminal import progress, say, show
 
 if TYPE_CHECKING:
-    from agent_journal.archive.found import Result
+    from agent_journal.archive.candidates import Result
 
 _MOST_NAMED = 20
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import archive, journal
-from agent_journal.amounts import count, size
 from agent_journal.cli._journal import reading, settings, waiting
 from agent_journal.cli._run import PARTLY
 from agent_journal.terminal import progress, say, show, show_json
+from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
     from agent_journal.archive.repairing import Healed, Lost, Outcome

@@ -13,16 +13,16 @@ from agent_journal.cli._filters import EMPTY, PROJECT, date_in_seconds, not_call
 from agent_journal.cli._journal import bringing_up, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
-from agent_journal.terminal.moments import age, short
+from agent_journal.terminal.local_times import age, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_journal.archive.store import Found
     from agent_journal.config import Config
+    from agent_journal.journal.search import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Query, Term
-    from agent_journal.searching import Answer, Hit, Mode
     from agent_journal.terminal import Piece, Sink
 
     Command = TypeVar("Command", bound=Callable[..., Any])

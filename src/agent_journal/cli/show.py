@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import readers, transforms
+from agent_journal import readers
 from agent_journal.archive.salvage import Sound
 from agent_journal.cli._journal import reading
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
-from agent_journal.encoding import encodable
+from agent_journal.conversion import transforms
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
-from agent_journal.visible import quoted
+from agent_journal.text.sanitize import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Listed, Outline
     from agent_journal.model import Conversation
-    from agent_journal.tree import Entry
+    from agent_journal.model.tree import Entry
 
 
 # Of a conversation that is larger, only what is shown is read.

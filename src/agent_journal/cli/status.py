@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_journal import embedding, indexing, journal
-from agent_journal.amounts import count, not_whole, size
+from agent_journal import journal
 from agent_journal.archive import checking
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import conversations_told, reading, settings
+from agent_journal.journal import embeddings, index_upkeep
 from agent_journal.terminal import out, show, show_json
-from agent_journal.terminal.moments import short
+from agent_journal.terminal.local_times import short
 from agent_journal.terminal.table import Column, show_table
+from agent_journal.text.humanize import count, not_whole, size
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
@@ -62,8 +63,8 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
             "damaged": len(checking.vault_damage(archive)),
             "read_at": checking.vault_read_at(archive),
         },
-        "index": indexing.state(archive, config),
-        "vectors": embedding.state(archive, config)._asdict(),
+        "index": index_upkeep.state(archive, config),
+        "vectors": embeddings.state(archive, config)._asdict(),
     }
 
 

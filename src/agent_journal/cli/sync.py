@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import homes, journal, readers
+from agent_journal import discovery, journal, readers
 from agent_journal.archive.syncing import located, projects_of
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.found import Found
+    from agent_journal.archive.candidates import Found
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
@@ -51,5 +51,5 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
 
 def found(config: Config, kept: Archive, infos: Sequence[ReaderInfo], note: Notes) -> Iterator[Found]:
     """Every file and folder where histories of these sources lie."""
-    here = homes.here()
+    here = discovery.here()
     return located(config, infos, os.environ, here, projects=projects_of(kept), note=note)

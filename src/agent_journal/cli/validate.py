@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
-from agent_journal import jsonstream, pipeline, readers, tree, validate
+from agent_journal import readers
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
+from agent_journal.conversion import pipeline
+from agent_journal.conversion.output import new_run
+from agent_journal.decoding import json_stream
 from agent_journal.errors import AgentJournalError, UnreadableSource
-from agent_journal.model import Conversation, Other
+from agent_journal.model import Conversation, Other, tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.output import new_run
 from agent_journal.terminal import say, show, show_json
+from agent_journal.validation import unified as validate
 from agent_journal.writers import unified
-from agent_journal.writers._encode import encode
+from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.unified.envelope import document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Note
-    from agent_journal.source import Source
     from agent_journal.writers import Run
 
 # Notes are a part of the verdict here, so more of them are kept than elsewhere.
@@ -117,7 +120,7 @@ def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]
 
 def _as_they_are(source: Source, notes: Notes) -> Iterator[_Document]:
     infos = [reader.INFO for reader in readers.discover().values()]
-    for _, found in jsonstream.values(source, notes.about(source.label)):
+    for _, found in json_stream.values(source, notes.about(source.label)):
         platform = found.get("platform") if isinstance(found, dict) else None
         name = platform.get("name") if isinstance(platform, dict) else None
         # Several sources may go by one name there: what all of them must have.

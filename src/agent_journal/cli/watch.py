@@ -9,11 +9,11 @@ import click
 from agent_journal import readers
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import settings
+from agent_journal.journal.watch import Watcher
 from agent_journal.terminal import flush, say, show, show_json
-from agent_journal.watching import Watcher
 
 if TYPE_CHECKING:
-    from agent_journal.archive.found import Result
+    from agent_journal.archive.candidates import Result
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

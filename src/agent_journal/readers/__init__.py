@@ -1,6 +1,6 @@
 """Readers: one module per source, each with `INFO`, `sniff` and `read`, found without a registry.
 
-A module whose name begins with an underscore is a dialect that several readers share.
+`dialects` has the formats that several readers share.
 Third parties add readers with the entry-point group `agent_journal.readers`.
 """
 
@@ -24,15 +24,15 @@ from agent_journal.errors import (
     UnreadableSource,
 )
 from agent_journal.model import ToolKind
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 
 class Retention(Struct, frozen=True, kw_only=True):
@@ -125,7 +125,7 @@ def discover() -> dict[str, Reader]:
     found = [
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)
-        if not module.name.startswith("_")
+        if module.name != "dialects"
     ]
     found += plugins.plugged_in("agent_journal.readers", _what_is_wrong)
     return {reader.INFO.name: reader for reader in found}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
@@ -14,10 +14,10 @@ from agent_journal.readers import ReaderInfo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="json",
@@ -43,7 +43,7 @@ def _is_ours(record: dict[str, Any]) -> bool:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
     """Yield each line as the conversation or memory it is; a line that is neither is noted."""
-    for where, record in jsonstream.values(source, note):
+    for where, record in json_stream.values(source, note):
         try:
             yield msgspec.convert(record, Conversation | Memory)
         except msgspec.ValidationError as error:

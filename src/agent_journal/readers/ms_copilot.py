@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tables, times, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Message, Text
+from agent_journal.decoding import csv_tables
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, Message, Text, ids, timestamps, tree
+from agent_journal.model.roles import role as role_of
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import ReaderInfo
-from agent_journal.roles import role as role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="ms-copilot",
@@ -77,19 +77,19 @@ _LAYOUTS = {
 }
 _PAUSE = timedelta(hours=24)
 _NO_MOMENT = datetime.min.replace(tzinfo=UTC)
-_parsed = lru_cache(maxsize=8)(times.parse)
+_parsed = lru_cache(maxsize=8)(timestamps.parse)
 
 
 def sniff(peek: Peek) -> str | None:
     """Claim a table that has all columns of one of the files, in any order; browsers rename the files."""
     if not peek.header:
         return None
-    columns = {tables.folded(name) for name in peek.header}
+    columns = {csv_tables.folded(name) for name in peek.header}
     return next((name for name, layout in _LAYOUTS.items() if columns >= _needed(layout)), None)
 
 
 def _needed(layout: Layout) -> set[str]:
-    return {tables.folded(name) for name in layout if name is not None}
+    return {csv_tables.folded(name) for name in layout if name is not None}
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
@@ -109,11 +109,11 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
     names = [name for name in layout if name is not None]
     day_first: bool | None = None
-    for line, row in tables.rows(source, note, names):
+    for line, row in csv_tables.rows(source, note, names):
         fields = Fields(row, note, line)
-        if day_first is None and times.is_of_locale(fields.look(layout.time) or ""):
-            written = (row.get(layout.time, "") for _, row in tables.rows(source, Notes(keep=0), names))
-            day_first = times.is_day_first(written)
+        if day_first is None and timestamps.is_of_locale(fields.look(layout.time) or ""):
+            written = (row.get(layout.time, "") for _, row in csv_tables.rows(source, Notes(keep=0), names))
+            day_first = timestamps.is_day_first(written)
         topic = fields.text(layout.topic)
         yield Row(topic, _entry(fields, layout, topic, day_first=bool(day_first)))
 
@@ -162,7 +162,7 @@ def _moment(fields: Fields, name: str, *, day_first: bool) -> str | None:
 # A prompt and its answer have the same time.
 @lru_cache(maxsize=8)
 def _understood(written: str, day_first: bool) -> str | None:  # noqa: FBT001 (a key of the cache)
-    return times.moment(written) or times.from_locale(written, day_first=day_first)
+    return timestamps.moment(written) or timestamps.from_locale(written, day_first=day_first)
 
 
 def _by_run(rows: Iterable[Row]) -> Iterator[Conversation]:

@@ -24,11 +24,11 @@ def seconds(value: str, now: float | None = None, zone: tzinfo | None = None) ->
     `today` or `yesterday`, or an age: `12h`, `7d`, `2w`, `3m`, `1y`.
     """
     text = value.strip().lower()
-    from agent_journal import times  # noqa: PLC0415 (few ask for a time)
+    from agent_journal.model import timestamps  # noqa: PLC0415 (few ask for a time)
 
     if age := _AGE.fullmatch(text):
         return None if now is None else int(now) - int(age[1]) * _SECONDS[age[2]]
-    moment = times.in_zone((_day(text, now, zone) or text).upper(), zone)
+    moment = timestamps.in_zone((_day(text, now, zone) or text).upper(), zone)
     return None if moment is None else floor(moment.timestamp())
 
 

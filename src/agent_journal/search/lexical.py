@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from agent_journal.closing import Closing
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
+from agent_journal.inputs.closeable import Closing
 from agent_journal.search import faults, reach
 from agent_journal.search.entry import fields_of, schema
 from agent_journal.search.folder import LAYOUT, About, about, discard, mark, say

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.encoding import encodable
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.search.dates import seconds
 from agent_journal.search.words import without_colours
 

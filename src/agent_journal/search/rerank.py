@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.search.hybrid import fused, in_turn, is_literal
-from agent_journal.search.meaning import chunks
 from agent_journal.search.ranking import Ranked
+from agent_journal.search.semantic import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent_journal.search.meaning.models import Model
     from agent_journal.search.query import Query
     from agent_journal.search.ranking import Ranker, Ranking
+    from agent_journal.search.semantic.models import Model
 
 TOP = 20
 _PIECES = 4  # of each text that are read

@@ -10,7 +10,7 @@ import os
 import sys
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 
-from agent_journal.visible import one_line, safe
+from agent_journal.text.sanitize import one_line, safe
 
 TYPE_CHECKING = False  # asking for help imports neither typing nor re: they take longer than the rest
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.terminal.measure import cut, padded, width
-from agent_journal.visible import one_line
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from agent_journal import times, transforms, tree
-from agent_journal.amounts import count
-from agent_journal.forks import (
+from agent_journal.conversion import transforms
+from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, timestamps, tree
+from agent_journal.model.branches import (
     branch_by_branch,
     leaf_after,
     message_called,
@@ -17,23 +17,23 @@ from agent_journal.forks import (
     said_after,
     speaks,
 )
-from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.telling import compact, failures, unsaid
 from agent_journal.terminal.header import header
+from agent_journal.terminal.local_times import clock, day
 from agent_journal.terminal.measure import cut
-from agent_journal.terminal.moments import clock, day
 from agent_journal.terminal.parts import Folding, lines_of
 from agent_journal.terminal.view import OURS, View, is_text
-from agent_journal.visible import one_line
+from agent_journal.text.describe import compact, failures, unsaid
+from agent_journal.text.humanize import count
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Conversation, Part, Role
+    from agent_journal.model.tree import Entry
     from agent_journal.terminal import Sink
     from agent_journal.terminal.header import Child
     from agent_journal.terminal.view import Line
-    from agent_journal.tree import Entry
 
 # So many bytes of a conversation are read at once where all of it is too much.
 _PIECE_BYTES = 4 << 20
@@ -353,7 +353,7 @@ class _Reading:
 
     def _speaker(self, message: Message) -> Iterator[Line]:
         """Who speaks and when, unless it is plain that somebody goes on."""
-        at = times.epoch_ms(message.at)
+        at = timestamps.epoch_ms(message.at)
         at = self._head_ms if at is None else at
         head = _Head(
             role=message.role,

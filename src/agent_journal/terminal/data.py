@@ -6,7 +6,7 @@ import codecs
 from typing import TYPE_CHECKING
 
 from agent_journal.terminal import Sink
-from agent_journal.visible import safe_data
+from agent_journal.text.sanitize import safe_data
 
 if TYPE_CHECKING:
     from typing import TextIO

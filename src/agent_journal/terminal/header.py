@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, TypeAlias
 
-from agent_journal import telling, tree
-from agent_journal.amounts import count
-from agent_journal.terminal.moments import span
-from agent_journal.visible import one_line
+from agent_journal.model import tree
+from agent_journal.terminal.local_times import span
+from agent_journal.text import describe
+from agent_journal.text.humanize import count
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,11 +38,11 @@ def header(
         "Source": " ".join(filter(None, (source_title or _title_of(conversation), conversation.app_version))),
         "Id": conversation.id,
         "Project": _project(conversation),
-        "Model": ", ".join(telling.models(conversation)),
-        "Time": span(*telling.span(conversation)),
+        "Model": ", ".join(describe.models(conversation)),
+        "Time": span(*describe.span(conversation)),
         "Messages": _messages(conversation, branch),
-        "Answers": telling.answers(conversation),
-        "Tokens": telling.tokens(tree.usages(conversation.timeline)),
+        "Answers": describe.answers(conversation),
+        "Tokens": describe.tokens(tree.usages(conversation.timeline)),
         "Parent": _parent(conversation),
         **{label: _named(children, relation) for relation, label in _CHILDREN.items()},
         "Tags": ", ".join(conversation.tags),
@@ -81,7 +82,7 @@ def _parent(conversation: Conversation) -> str:
     if link is None:
         return ""
     place = f"{link.conversation_id}@{link.message_id}" if link.message_id else link.conversation_id
-    return f"{telling.RELATIONS[link.relation]} {link.conversation_id} (aj show {shlex.quote(place)})"
+    return f"{describe.RELATIONS[link.relation]} {link.conversation_id} (aj show {shlex.quote(place)})"
 
 
 def _named(children: Sequence[Child], wanted: str) -> str:

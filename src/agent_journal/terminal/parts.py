@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import telling, tree
-from agent_journal.amounts import count
-from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.telling import compact, lines_in, plain
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
 from agent_journal.terminal.measure import cut, width
 from agent_journal.terminal.view import OURS, TEXT
 from agent_journal.terminal.wrapping import wrapped
-from agent_journal.visible import one_line, safe
+from agent_journal.text import describe
+from agent_journal.text.describe import compact, lines_in, plain
+from agent_journal.text.humanize import count
+from agent_journal.text.sanitize import one_line, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def lines_of(part: Part, result: ToolResult | None, folding: Folding) -> Iterato
         case Code():
             yield from _code(part)
         case Media():
-            yield _folded(f"[{telling.media(part)}]", folding)
+            yield _folded(f"[{describe.media(part)}]", folding)
             if folding.everything and (held := tree.held_text(part)):
                 yield from said(held, None, "dim")
         case Other():
@@ -117,7 +117,7 @@ def _thought(part: Reasoning, folding: Folding) -> Iterator[Line]:
 
 
 def _code(part: Code) -> Iterator[Line]:
-    what = one_line(" ".join(word for word in ("code", part.language, telling.place(part)) if word))
+    what = one_line(" ".join(word for word in ("code", part.language, describe.place(part)) if word))
     yield (("dim", f"{OURS}{what}:"),)
     yield from said(part.code, None)
 
@@ -127,10 +127,10 @@ def _citations(citations: list[Citation], folding: Folding) -> Iterator[Line]:
         return
     if folding.everything:
         for citation in citations:
-            yield (("dim", one_line(f"{OURS}[cites {telling.citation(citation)}]")),)
+            yield (("dim", one_line(f"{OURS}[cites {describe.citation(citation)}]")),)
     else:
         more = f" and {len(citations) - 1:,} more" if len(citations) > 1 else ""
-        yield _folded(f"[cites {telling.citation(citations[0])}{more}]", folding)
+        yield _folded(f"[cites {describe.citation(citations[0])}{more}]", folding)
 
 
 def _other(part: Other, folding: Folding) -> Iterator[Line]:
@@ -149,7 +149,7 @@ def _call(call: ToolCall, result: ToolResult | None, folding: Folding) -> Iterat
     told = sum(width(text) for _, text in status)
     room = folding.room - len(OURS) - len("→  ") - width(name) - len(kind) - told - 2
     begin: Line = (f"{OURS}→ ", ("tool", cut(name, folding.room)), ("dim", kind))
-    told_input = cut(_short(telling.call(call), folding), max(room, _NARROWEST))
+    told_input = cut(_short(describe.call(call), folding), max(room, _NARROWEST))
     if not folding.tools:
         yield (*begin, f" {told_input}" if told_input else "", "  ", *status)
         return
@@ -173,7 +173,7 @@ def _status(result: ToolResult | None) -> tuple[tuple[Style, str], ...]:
     if result is None:
         return (("dim", "no result"),)
     how = _HOW[result.is_error]
-    return (how, ("dim", f", {telling.amount(result)}"))
+    return (how, ("dim", f", {describe.amount(result)}"))
 
 
 def _input(arguments: Any, folding: Folding) -> Iterator[Line]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from agent_journal.terminal import in_the_way, is_plain, is_terminal, sink_of
 from agent_journal.terminal.measure import cut
-from agent_journal.visible import one_line
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from types import TracebackType

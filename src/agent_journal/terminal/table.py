@@ -6,7 +6,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.terminal.measure import broken, cut, padded, width
-from agent_journal.visible import one_line
+from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import times
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Filter, Spent
 from agent_journal.errors import MissingExtra
-from agent_journal.model import Message
+from agent_journal.model import Message, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +33,7 @@ def estimated(
 ) -> Iterator[Spent]:
     """What was used by answers that are not counted, one by one."""
     count = tokenizer() if count is None else count
-    since, until = times.epoch_ms(wanted.since), times.epoch_ms(wanted.until)
+    since, until = timestamps.epoch_ms(wanted.since), timestamps.epoch_ms(wanted.until)
     of_conversations = Filter(
         source=wanted.source, project=wanted.project, title=wanted.title, with_children=True
     )
@@ -42,7 +41,7 @@ def estimated(
     for listed in list(store.conversations(of_conversations)):
         copied = store.copied(listed.key)
         for message, given in _uncounted(store.entries(listed.key), copied):
-            at = times.epoch_ms(message.at)
+            at = timestamps.epoch_ms(message.at)
             model = message.model or listed.model
             if _is_wanted(at, since, until) and (
                 not wanted.model or wanted.model.lower() in (model or "").lower()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import times
-from agent_journal.counts import is_possible
+from agent_journal.model import timestamps
+from agent_journal.model.token_sanity import is_possible
 from agent_journal.pricing import QUARTERS, Offer, rates_at, settled
 from agent_journal.pricing.catalog import Catalog
 
@@ -67,7 +67,7 @@ class Prices:
         prompt = (usage.input or 0) + (usage.cache_read or 0) + (usage.cache_write or 0)
         if not prompt and not usage.output:
             return None
-        at = times.epoch_ms(answer.at)
+        at = timestamps.epoch_ms(answer.at)
         slot = None if at is None else at // _SLOT_MS
         sizes = {} if sums_requests or answer.model is None else self.sizes([answer.model])
         above = [size for each in sizes.values() for size in each if size < prompt]

@@ -1,5 +1,6 @@
 """Writers: one module per target, each with `INFO` and `write`, found without a registry.
 
+`dialects` and `rendering` have what several writers share.
 Third parties add writers with the entry-point group `agent_journal.writers`.
 """
 
@@ -13,12 +14,12 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from agent_journal import redact
+from agent_journal import redaction
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Message, Relation
 from agent_journal.notes import Kind, Notes
 from agent_journal.plugins import plugged_in, what_is_wrong
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +48,7 @@ class WriterInfo(Struct, frozen=True, kw_only=True):
     evidence: str = ""
 
 
+_SHARED = frozenset({"dialects", "rendering"})
 Theme: TypeAlias = Literal["auto", "dark", "light"]
 Images: TypeAlias = Literal["auto", "embed", "beside", "none"]
 
@@ -112,7 +114,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     def cannot_say_what_was_redacted(self, item: Item) -> None:
         """Note what was replaced in an item, where the target has no place for that."""
-        if replaced := redact.told(item):
+        if replaced := redaction.told(item):
             self.cannot_say(item, "", f"that secrets were replaced: {replaced}")
 
     def changed(self, item: Item, where: str, detail: str) -> None:
@@ -149,7 +151,7 @@ def discover() -> dict[str, Writer]:
     found = [
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)
-        if not module.name.startswith("_")
+        if module.name not in _SHARED
     ]
     found += plugged_in("agent_journal.writers", lambda module: what_is_wrong(module, WriterInfo, "write"))
     return {writer.INFO.name: writer for writer in found}

@@ -11,13 +11,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import canonical, times
-from agent_journal.blocks import DEEDS, answered, content_of, of_parts
-from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.records import PATCH, UNKNOWN, VERSION, RecordForm
-from agent_journal.redact import RECORDED
+from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult, timestamps
+from agent_journal.model.content_blocks import DEEDS, answered, content_of, of_parts
+from agent_journal.records import canonical_json
+from agent_journal.records.forms import PATCH, UNKNOWN, VERSION, RecordForm
+from agent_journal.redaction import RECORDED
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._record import (
+from agent_journal.writers.dialects.agent_records import (
     agent_meta,
     echoed,
     is_separate,
@@ -72,7 +72,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
             continue
-        data = canonical.encode(record(item, run))
+        data = canonical_json.encode(record(item, run))
         out.write(between)
         out.write(data)
         between = b"\n"
@@ -199,7 +199,7 @@ class _Entries:
         """When a tool was called, or answered, where the source says so."""
         if not place:
             return {}
-        stated = None if call is None else times.moment(value_at(call.extra, place))
+        stated = None if call is None else timestamps.moment(value_at(call.extra, place))
         return _time(stated if stated or self._form.part_of else message.at)
 
     def _result(self, result: ToolResult, block: Any) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def _place(entry: Message | Event) -> dict[str, Any]:
 
 
 def _time(at: str | None) -> dict[str, Any]:
-    return without_nulls({"timestamp": times.moment(at)})
+    return without_nulls({"timestamp": timestamps.moment(at)})
 
 
 def _id(part: Text | Reasoning | ToolCall | Event) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode
+from agent_journal.writers.dialects.json_bytes import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

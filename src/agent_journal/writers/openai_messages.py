@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import tree
-from agent_journal.model import Media, Memory, Other, Reasoning
+from agent_journal.model import Media, Memory, Other, Reasoning, tree
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._dialogue import (
+from agent_journal.writers.dialects.training_dialogue import (
     arguments_of,
     counted,
     dialogues,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation, Item, Part, Tool
     from agent_journal.writers import Run
-    from agent_journal.writers._dialogue import Dialogue, Turn
+    from agent_journal.writers.dialects.training_dialogue import Dialogue, Turn
 
 INFO = WriterInfo(
     name="openai-messages",

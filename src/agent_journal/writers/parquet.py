@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import times, tree
 from agent_journal.errors import MissingExtra
-from agent_journal.model import Code, Event, Media, Memory, Message, Text
-from agent_journal.redact import RECORDED
+from agent_journal.model import Code, Event, Media, Memory, Message, Text, timestamps, tree
+from agent_journal.redaction import RECORDED
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._dialogue import arguments_of, output_of, said, thought
-from agent_journal.writers._encode import encode
+from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.training_dialogue import arguments_of, output_of, said, thought
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -174,7 +173,7 @@ def _is_said(part: Part) -> bool:
 
 
 def _moment(at: str | None) -> int | None:
-    moment = None if at is None else times.epoch_ms(at)
+    moment = None if at is None else timestamps.epoch_ms(at)
     return moment if moment is not None and _FIRST_MS <= moment <= _LAST_MS else None
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import times, tree
-from agent_journal.blocks import content_of, of_parts
 from agent_journal.model import (
     Code,
     Event,
@@ -20,10 +18,13 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    timestamps,
+    tree,
 )
+from agent_journal.model.content_blocks import content_of, of_parts
 from agent_journal.notes import Kind
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode
+from agent_journal.writers.dialects.json_bytes import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,10 +97,10 @@ def summary(conversation: Conversation) -> str | None:
 
 def _span(conversation: Conversation) -> tuple[str | None, str | None]:
     """When it began and ended: as stated, else by its first and last times."""
-    started, ended = times.moment(conversation.started_at), times.moment(conversation.updated_at)
+    started, ended = timestamps.moment(conversation.started_at), timestamps.moment(conversation.updated_at)
     if started is None or ended is None:
-        moments = [at for entry in conversation.timeline if (at := times.moment(entry.at)) is not None]
-        moments.sort(key=lambda at: times.epoch_ms(at) or 0)
+        moments = [at for entry in conversation.timeline if (at := timestamps.moment(entry.at)) is not None]
+        moments.sort(key=lambda at: timestamps.epoch_ms(at) or 0)
         started = started or (moments[0] if moments else ended)
         ended = ended or (moments[-1] if moments else None)
     return started, ended
@@ -116,7 +117,7 @@ def _messages(conversation: Conversation, started: str | None, run: Run) -> list
         if isinstance(entry, Event):
             message_above[entry.id] = parent  # a message behind an event follows what is before it
             continue
-        at = times.moment(entry.at)
+        at = timestamps.moment(entry.at)
         untimed += at is None
         found.append(
             {

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from agent_journal.model import Media, Memory, Other
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._dialogue import (
+from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.training_dialogue import (
     arguments_of,
     counted,
     dialogues,
@@ -25,7 +26,6 @@ from agent_journal.writers._dialogue import (
     said,
     thought,
 )
-from agent_journal.writers._encode import encode
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation, Item, Tool
     from agent_journal.writers import Run
-    from agent_journal.writers._dialogue import Called, Dialogue, Turn
+    from agent_journal.writers.dialects.training_dialogue import Called, Dialogue, Turn
 
 INFO = WriterInfo(
     name="sharegpt",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.archive.sqlite.care import Care
 from agent_journal.archive.sqlite.connection import connected, engine, is_damaged, made
+from agent_journal.archive.sqlite.maintenance import Care
 from agent_journal.errors import DamagedArchive, UnusableArchive
 
 if TYPE_CHECKING:

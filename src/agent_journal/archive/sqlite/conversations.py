@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import times, tree
-from agent_journal.archive import encoded, twins
+from agent_journal.archive import encoded, message_matching
 from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
 from agent_journal.archive.rows import content_hash, detail_of, memory_hash, messages_in, says_all
@@ -18,6 +17,7 @@ from agent_journal.archive.sqlite.duplicates import Duplicates
 from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
 from agent_journal.archive.sqlite.prompts import Prompts
 from agent_journal.archive.store import Change
+from agent_journal.model import timestamps, tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -278,11 +278,12 @@ class Conversations(Prompts, Duplicates, Indexable):
         """Rows of another form of the conversation, by place, that are stored under other ids, by key."""
         ids = {entry.id for entry in stored}
         ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.id not in ids)
-        theirs = twins.said_in(self._rows(SAID, key), at_any_time=True)
+        theirs = message_matching.said_in(self._rows(SAID, key), at_any_time=True)
         came = {row.id for row in rows}
         taken = {entry.key for entry in stored if entry.id in came}
-        return twins.matches(
-            twins.said_in(ours, at_any_time=True), [each for each in theirs if each.key not in taken]
+        return message_matching.matches(
+            message_matching.said_in(ours, at_any_time=True),
+            [each for each in theirs if each.key not in taken],
         )
 
     def _carry_out(self, conversation: int, plan: Plan) -> None:
@@ -348,8 +349,8 @@ class Conversations(Prompts, Duplicates, Indexable):
             told = (*(row.at for row in rows), known.updated_at if known else None)
             # Some sources tell no more than when a conversation was begun.
             columns["updated_at"] = _latest(*told) or columns["started_at"]
-        columns["started_ms"] = times.epoch_ms(columns["started_at"])
-        columns["updated_ms"] = times.epoch_ms(columns["updated_at"])
+        columns["started_ms"] = timestamps.epoch_ms(columns["started_at"])
+        columns["updated_ms"] = timestamps.epoch_ms(columns["updated_at"])
         return columns
 
     def _update(
@@ -403,7 +404,7 @@ def _opening_of(conversation: Conversation, rows: Sequence[Row]) -> bytes | None
     """What twins are known by; prompts without answers are no twins of anything."""
     if conversation.only_prompts:
         return None
-    return twins.opening_of((row.role, row.text, row.at) for row in rows)
+    return message_matching.opening_of((row.role, row.text, row.at) for row in rows)
 
 
 def _narrowed(conversation: Conversation, rows: Sequence[Row]) -> Conversation:
@@ -436,17 +437,17 @@ def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]
 
 def _is_newer(conversation: Conversation, rows: Sequence[Row], updated_at: str | None) -> bool:
     """Whether a conversation is as it was later than at that time, as far as can be told."""
-    ours = times.epoch_ms(conversation.updated_at or _latest(*(row.at for row in rows)))
-    return ours is None or ours >= (times.epoch_ms(updated_at) or 0)
+    ours = timestamps.epoch_ms(conversation.updated_at or _latest(*(row.at for row in rows)))
+    return ours is None or ours >= (timestamps.epoch_ms(updated_at) or 0)
 
 
 def _is_before(at: str | None, other: str | None) -> bool:
-    ours, theirs = times.epoch_ms(at), times.epoch_ms(other)
+    ours, theirs = timestamps.epoch_ms(at), timestamps.epoch_ms(other)
     return ours is not None and theirs is not None and ours < theirs
 
 
 def _latest(*moments: str | None) -> str | None:
-    return max((at for at in moments if at), key=lambda at: times.epoch_ms(at) or 0, default=None)
+    return max((at for at in moments if at), key=lambda at: timestamps.epoch_ms(at) or 0, default=None)
 
 
 def _summary_of(conversation: Conversation) -> str | None:
@@ -456,4 +457,4 @@ def _summary_of(conversation: Conversation) -> str | None:
 
 
 def _earliest(*moments: str | None) -> str | None:
-    return min((at for at in moments if at), key=lambda at: times.epoch_ms(at) or _NEVER, default=None)
+    return min((at for at in moments if at), key=lambda at: timestamps.epoch_ms(at) or _NEVER, default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.archive import twins
+from agent_journal.archive import message_matching
 from agent_journal.archive.bodies import entry_of
 from agent_journal.archive.duplicates import Candidate, is_duplicate
 from agent_journal.archive.sqlite.connection import as_json
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from agent_journal.archive.bodies import Block
+    from agent_journal.archive.message_matching import Said
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.twins import Said
     from agent_journal.model import Event
 
     _Told = tuple[int, str | None, str | None, str | None]
@@ -94,7 +94,7 @@ class Copies(Entries):
 
         With those that are unresolved it is not compared.
         """
-        opening = twins.opening_of(self._rows(_FIRST_SAID, key))
+        opening = message_matching.opening_of(self._rows(_FIRST_SAID, key))
         self._db.execute("UPDATE conversations SET opening = ? WHERE key = ?", (opening, key))
         if self._value("SELECT 1 FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL", key):
             return {}
@@ -128,11 +128,11 @@ class Copies(Entries):
         candidates = [other for (other,) in found if other != key and other not in unresolved]
         if not candidates:
             return {}
-        ours = twins.said_in(said)
+        ours = message_matching.said_in(said)
         for other in candidates:
-            theirs = twins.said_in(self._rows(SAID, other))
-            same = twins.matches(ours, theirs)
-            is_in, holds = (twins.are_twins(len(same), len(each)) for each in (ours, theirs))
+            theirs = message_matching.said_in(self._rows(SAID, other))
+            same = message_matching.matches(ours, theirs)
+            is_in, holds = (message_matching.are_twins(len(same), len(each)) for each in (ours, theirs))
             if not (is_in or holds) or not is_duplicate(identified(), self._candidate(other), same):
                 continue
             if not all(self._is_duplicate_of(each, ours, identified()) for each in self._twins(other)):
@@ -147,20 +147,20 @@ class Copies(Entries):
         return {}
 
     def _is_duplicate_of(self, other: int, said: Sequence[Said], conversation: Candidate) -> bool:
-        theirs = twins.said_in(self._rows(SAID, other))
-        return is_duplicate(conversation, self._candidate(other), twins.matches(said, theirs))
+        theirs = message_matching.said_in(self._rows(SAID, other))
+        return is_duplicate(conversation, self._candidate(other), message_matching.matches(said, theirs))
 
     def _copies_of_twin(self, key: int, rows: Sequence[Row]) -> dict[bytes, Original]:
         """New rows of a conversation that its twin has got already."""
         if not rows:
             return {}
-        ours = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        ours = message_matching.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
         free = (
             f"{SAID} AND coalesce(copy_of, key) NOT IN "
             "(SELECT coalesce(copy_of, key) FROM timeline WHERE conversation = ?)"
         )
         for other in self._twins(key):
-            same = twins.matches(ours, twins.said_in(self._rows(free, other, key)))
+            same = message_matching.matches(ours, message_matching.said_in(self._rows(free, other, key)))
             if same:
                 return {rows[place].hash: self._original(their) for place, their in same.items()}
         return {}

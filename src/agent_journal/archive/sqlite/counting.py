@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import times
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import Copies
 from agent_journal.archive.sqlite.schema import SUMS, usage_name
-from agent_journal.counts import is_refused
+from agent_journal.model import timestamps
+from agent_journal.model.token_sanity import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
@@ -208,7 +208,7 @@ def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) ->
         usage, name = row.usage, name_of(conversation, row)
         if usage is None or name is None:
             continue
-        at_ms = counted_ms = times.epoch_ms(row.at)
+        at_ms = counted_ms = timestamps.epoch_ms(row.at)
         before = found.get(name)
         if before is not None and _is_before(before.at_ms, at_ms):
             at_ms = before.at_ms

@@ -6,13 +6,13 @@ from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from agent_journal.archive import twins
+from agent_journal.archive import message_matching
 from agent_journal.archive.duplicates import is_duplicate
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.copies import SAID
 from agent_journal.archive.sqlite.counting import Counting
-from agent_journal.archive.sqlite.givers import Givers
+from agent_journal.archive.sqlite.provenance import Givers
 from agent_journal.errors import DamagedArchive
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Duplicates(Givers, Counting):
         if not all(self._are_duplicates(key, other) for other in family if other != key):
             return self._resolve(family)
         for other in others:
-            ours, theirs = (twins.said_in(self._rows(SAID, each)) for each in (key, other))
-            same = len(twins.matches(ours, theirs))
-            is_in, holds = (twins.are_twins(same, len(each)) for each in (ours, theirs))
+            ours, theirs = (message_matching.said_in(self._rows(SAID, each)) for each in (key, other))
+            same = len(message_matching.matches(ours, theirs))
+            is_in, holds = (message_matching.are_twins(same, len(each)) for each in (ours, theirs))
             is_inner = is_in and not (holds and self._age(key) < self._age(other))
             inner, outer = (key, other) if is_inner else (other, key)
             whole = is_in or holds
@@ -91,8 +91,10 @@ class Duplicates(Givers, Counting):
         return []
 
     def _are_duplicates(self, key: int, other: int) -> bool:
-        ours, theirs = (twins.said_in(self._rows(SAID, each)) for each in (key, other))
-        return is_duplicate(self._candidate(key), self._candidate(other), twins.matches(ours, theirs))
+        ours, theirs = (message_matching.said_in(self._rows(SAID, each)) for each in (key, other))
+        return is_duplicate(
+            self._candidate(key), self._candidate(other), message_matching.matches(ours, theirs)
+        )
 
     def _family(self, key: int) -> set[int]:
         """A conversation and all that are its duplicates, or of which it is one."""

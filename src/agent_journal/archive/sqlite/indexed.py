@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import times
 from agent_journal.archive.rows import row_of, speaker
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.entries import MEMORY, PLACE, Entries, memory_from
 from agent_journal.archive.store import Indexed
-from agent_journal.model import Message
+from agent_journal.model import Message, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -173,4 +172,4 @@ def remembered(key: int, memory: Memory) -> Indexed:
 
 
 def _seconds(at: str | None) -> int:
-    return (times.epoch_ms(at) or 0) // 1000
+    return (timestamps.epoch_ms(at) or 0) // 1000

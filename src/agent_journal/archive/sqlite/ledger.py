@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.archive.found import Stat
+from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.sqlite.connection import Base
 from agent_journal.archive.store import Known, Snapshot, SourceRow
 from agent_journal.archive.vault import Place
-from agent_journal.source import as_text
+from agent_journal.inputs.input import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
 from agent_journal.archive.sqlite.connection import AMONG, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
-from agent_journal.archive.sqlite.finds import Finds
-from agent_journal.archive.sqlite.givers import TELLS
+from agent_journal.archive.sqlite.provenance import TELLS
+from agent_journal.archive.sqlite.search_rows import Finds
 from agent_journal.archive.store import Counts, Listed, Status
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -162,10 +162,10 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
         values += [wanted.model, wanted.model]
     if wanted.since:
         where.append("c.updated_ms >= ?")
-        values.append(times.epoch_ms(wanted.since))
+        values.append(timestamps.epoch_ms(wanted.since))
     if wanted.until:
         where.append("c.started_ms < ?")
-        values.append(times.epoch_ms(wanted.until))
+        values.append(timestamps.epoch_ms(wanted.until))
     if not wanted.with_children:
         where.append(_ITS_OWN)
     if wanted.only_missing:

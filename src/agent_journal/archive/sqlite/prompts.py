@@ -9,18 +9,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
-from agent_journal.archive import twins
+from agent_journal.archive import message_matching
 from agent_journal.archive.duplicates import are_in_different_folders
 from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.givers import Givers
-from agent_journal.model import Message
+from agent_journal.archive.sqlite.provenance import Givers
+from agent_journal.model import Message, tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from agent_journal.archive.message_matching import Said
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.twins import Said
     from agent_journal.model import Conversation
 
 _WITHIN = (
@@ -103,7 +102,9 @@ class Prompts(Givers):
         self, conversation: Conversation, rows: list[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
         """The same for prompts that come for the first time."""
-        asked = twins.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        asked = message_matching.said_in(
+            (place, row.role, row.text, row.at) for place, row in enumerate(rows)
+        )
         found = self._answers(conversation, asked)
         names = _names(conversation, rows)
         self._note_answered({names[place]: key for place, key in found.items()})
@@ -115,23 +116,23 @@ class Prompts(Givers):
         """Prompts by key, with the conversation of their source in which they were asked."""
         found: dict[int, int] = {}
         for key, _ in self._within(prompts, asked, only_prompts=False):
-            told = twins.said_in(self._rows(_ASKED, key))
-            found |= {prompt: key for prompt in twins.told_in(asked, told) if prompt not in found}
+            told = message_matching.said_in(self._rows(_ASKED, key))
+            found |= {prompt: key for prompt in message_matching.told_in(asked, told) if prompt not in found}
         return found
 
     def _take_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
         """Take away prompts of no session that a conversation tells; keys the index must lose."""
         if self._value(_ANY_PROMPTS, conversation.source) is None:
             return []
-        told = twins.said_in(
+        told = message_matching.said_in(
             (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
         )
         removed: list[int] = []
         for other, id_ in self._within(conversation, told, only_prompts=True):
             if not self._detail(other).made_id:
                 continue  # a session that is known by its own id
-            asked = twins.said_in(self._rows(_ASKED, other))
-            if found := twins.told_in(asked, told):
+            asked = message_matching.said_in(self._rows(_ASKED, other))
+            if found := message_matching.told_in(asked, told):
                 self._note_answered(dict.fromkeys(self._prompt_names(conversation.source, id_, found), key))
                 for source, unit in self._units(other):
                     self._hold_prompts(source, unit, [key])
@@ -148,7 +149,7 @@ class Prompts(Givers):
         moments = [each.at_ms for each in said if each.at_ms is not None]
         if not moments:
             return []
-        first, last = min(moments) - twins.WINDOW_MS, max(moments) + twins.WINDOW_MS
+        first, last = min(moments) - message_matching.WINDOW_MS, max(moments) + message_matching.WINDOW_MS
         return [
             (key, id_)
             for key, id_, folder in self._rows(_WITHIN, conversation.source, only_prompts, first, last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_journal.archive.rows import HASH_BYTES, number_of
-from agent_journal.counts import COUNTS, DEAREST, MOST
+from agent_journal.model.token_sanity import COUNTS, DEAREST, MOST
 
 if TYPE_CHECKING:
     import apsw

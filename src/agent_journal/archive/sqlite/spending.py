@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import apsw
 from msgspec.structs import replace
 
-from agent_journal import times
 from agent_journal.archive.sqlite.lists import Lists, conditions
 from agent_journal.archive.store import Filter, Holder, Spent
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
     if wanted.model:
         where.append("instr(lower(s.model), lower(?))")
         values.append(wanted.model)
-    since, until = times.epoch_ms(wanted.since), times.epoch_ms(wanted.until)
+    since, until = timestamps.epoch_ms(wanted.since), timestamps.epoch_ms(wanted.until)
     if since is not None:
         where.append("s.slot >= ?")
         values.append(since // SLOT_MS)

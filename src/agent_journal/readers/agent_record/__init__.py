@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.agent_record.signs import V2, V3, version_of
+from agent_journal.readers.agent_record.detect import V2, V3, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="agent-record",

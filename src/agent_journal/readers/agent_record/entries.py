@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
-from agent_journal.blocks import exactly, parts_in, same
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Other, Role, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, Other, Role, ToolResult, ids, tree
+from agent_journal.model.content_blocks import exactly, parts_in, same
 from agent_journal.notes import Kind
-from agent_journal.readers.agent_record.deeds import WAYS, put_back, result_values, text, usage
-from agent_journal.readers.agent_record.ours import OfEvent, OfMessage, put_texts_back, taken
-from agent_journal.records import OURS, TOKEN_COUNTS
+from agent_journal.readers.agent_record.actions import WAYS, put_back, result_values, text, usage
+from agent_journal.readers.agent_record.own_fields import OfEvent, OfMessage, put_texts_back, taken
+from agent_journal.records.forms import OURS, TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_journal.blocks import Deed
     from agent_journal.model import Part, ToolKind
+    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
-    from agent_journal.tree import Entry
 
 _SPEAKERS: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 # Who is behind an entry that stands alone and is no message.

@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from agent_journal import ids, jsonstream, readers, times, tree
-from agent_journal.encoding import utf8
+from agent_journal import readers
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.decoding.text_encoding import utf8
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation
+from agent_journal.model import Conversation, ids, timestamps, tree
 from agent_journal.notes import Kind, Notes
+from agent_journal.readers.agent_record.detect import is_record
 from agent_journal.readers.agent_record.entries import Entries
-from agent_journal.readers.agent_record.ours import OfConversation, of_conversation
-from agent_journal.readers.agent_record.signs import is_record
-from agent_journal.records import UNKNOWN, provider_of
+from agent_journal.readers.agent_record.own_fields import OfConversation, of_conversation
+from agent_journal.records.forms import UNKNOWN, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.source import Source
-    from agent_journal.tree import Entry
+    from agent_journal.inputs.input import Source
+    from agent_journal.model.tree import Entry
 
 # What a record that was written here says once more.
 _AGAIN = ("version", "id", "created", "recording-agent", "file-attribution")
@@ -31,7 +32,7 @@ _BLOCK = 1 << 20
 def conversations(source: Source, name: str, note: Notes) -> Iterator[Conversation]:
     """The conversation of each record in a file; of one record that is cut, what is left of it."""
     is_any = False
-    for where, value in jsonstream.values(source, note):
+    for where, value in json_stream.values(source, note):
         if value.__class__ is dict and is_record(value):
             is_any = True
             yield conversation(value, where, name, note)
@@ -42,7 +43,7 @@ def conversations(source: Source, name: str, note: Notes) -> Iterator[Conversati
 
 
 def _salvaged(source: Source, name: str, note: Notes) -> Conversation:
-    value = jsonstream.decode(jsonstream.mended(_text(source)), Notes(keep=0), "")
+    value = json_stream.decode(json_stream.mended(_text(source)), Notes(keep=0), "")
     if value.__class__ is not dict or not is_record(value):
         raise UnreadableSource(source.label, "no record in it is one of an agent")
     note(Kind.TRUNCATED, "", "the record breaks off; what is before that was read")
@@ -52,7 +53,7 @@ def _salvaged(source: Source, name: str, note: Notes) -> Conversation:
 def _text(source: Source) -> bytes:
     data = bytearray()
     with utf8(source) as stream:
-        while len(data) < jsonstream.MAX_RECORD_BYTES and (block := stream.read(_BLOCK)):
+        while len(data) < json_stream.MAX_RECORD_BYTES and (block := stream.read(_BLOCK)):
             data += block
     return bytes(data).lstrip()
 
@@ -87,7 +88,7 @@ def conversation(raw: dict[str, Any], where: str, name: str, note: Notes) -> Con
 def _of_others(facts: dict[str, Any], fields: Fields, timeline: list[Entry], *, made: bool) -> Conversation:
     if facts["started_at"] is None:
         facts["started_at"] = fields.moment("created")
-    elif times.moment(fields.look("created")) == facts["started_at"]:
+    elif timestamps.moment(fields.look("created")) == facts["started_at"]:
         fields.drop("created")
     is_tree = any(entry.parent_id is not None for entry in timeline)
     return Conversation(

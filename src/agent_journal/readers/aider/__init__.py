@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.aider.signs import ANALYTICS, CALLS, CHAT, SOURCE, version_of
+from agent_journal.readers.aider.detect import ANALYTICS, CALLS, CHAT, SOURCE, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 _HISTORIES = (".aider.chat.history.md", ".aider.llm.history")
 INFO = ReaderInfo(

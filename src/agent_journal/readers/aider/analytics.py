@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Kind
-from agent_journal.readers.aider.signs import SOURCE
+from agent_journal.readers.aider.detect import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     """The events of each run. Tokens are part of them: the history counts the same ones as usage."""
     run: list[Event] = []
     about: dict[str, Any] = {}
-    for number, record in jsonstream.lines(source, note):
+    for number, record in json_stream.lines(source, note):
         if record.__class__ is not dict:
             note(Kind.BAD_RECORD, number, "an event is an object")
             continue

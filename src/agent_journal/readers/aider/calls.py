@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import times
-from agent_journal.encoding import utf8_lines
-from agent_journal.fields import Fields
-from agent_journal.model import Message, Reasoning, Text
+from agent_journal.decoding.fields import Fields
+from agent_journal.decoding.text_encoding import utf8_lines
+from agent_journal.model import Message, Reasoning, Text, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers._api_calls.answer import NOTHING, answer
-from agent_journal.readers._api_calls.dialects import OPENAI
-from agent_journal.readers._api_calls.exchange import Exchange, messages
-from agent_journal.readers._api_calls.stitching import Stitching
-from agent_journal.readers._injected import marked
 from agent_journal.readers.aider import thoughts
-from agent_journal.readers.aider.signs import SOURCE
+from agent_journal.readers.aider.detect import SOURCE
+from agent_journal.readers.dialects.api_calls.answer import NOTHING, answer
+from agent_journal.readers.dialects.api_calls.dialects import OPENAI
+from agent_journal.readers.dialects.api_calls.exchange import Exchange, messages
+from agent_journal.readers.dialects.api_calls.stitching import Stitching
+from agent_journal.readers.dialects.injected_text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal import tree
-    from agent_journal.model import Conversation
+    from agent_journal.inputs.input import Source
+    from agent_journal.model import Conversation, tree
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _HEADING = re.compile(r"(TO LLM|LLM RESPONSE) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\Z", re.ASCII)
 _DASHES = "-------"
@@ -119,7 +117,7 @@ def _exchange(asked: Entry | None, answered: Entry | None, index: int, note: Not
         where=f"line {line}",
         dialect=OPENAI,
         id=None,
-        at=times.moment(first.written) if first else None,
+        at=timestamps.moment(first.written) if first else None,
         duration_ms=None,
         model=None,
         system=system,
@@ -128,7 +126,7 @@ def _exchange(asked: Entry | None, answered: Entry | None, index: int, note: Not
         answer=NOTHING if text is None else answer(body, note, line),
         error=None,
         extra={},
-        ended_at=times.moment(answered.written) if answered else None,
+        ended_at=timestamps.moment(answered.written) if answered else None,
     )
 
 

@@ -9,20 +9,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times, tree
 from agent_journal.errors import UnreadableSource
-from agent_journal.model import Conversation, Event, Link, Message, Part, Text, ToolCall, ToolResult, Usage
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Link,
+    Message,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+    ids,
+    timestamps,
+    tree,
+)
 from agent_journal.notes import Kind
-from agent_journal.readers.aider import printed, said
+from agent_journal.readers.aider import answers, printed_lines
 from agent_journal.readers.aider.blocks import Block, blocks
+from agent_journal.readers.aider.detect import HEADING, SOURCE
 from agent_journal.readers.aider.prompts import Prompts
-from agent_journal.readers.aider.signs import HEADING, SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _BLOCK = 1 << 20
 # A session larger than this is not read: a day of work is a few megabytes.
@@ -127,7 +139,7 @@ class _Session:
     def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str]) -> None:
         self._piece = piece
         self._prompts = prompts
-        self._at = times.moment(piece.started) if piece.started else None
+        self._at = timestamps.moment(piece.started) if piece.started else None
         self._blocks = piece.blocks
         key = piece.started or piece.beginning
         told[key] += 1
@@ -200,7 +212,7 @@ class _Session:
 
     def _said(self, text: str) -> None:
         message_id = self._new_id()
-        parts = said.parts(text, message_id)
+        parts = answers.parts(text, message_id)
         self._open.clear()  # edits are made, or not, before the model goes on
         for part in parts:
             if part.__class__ is ToolCall:
@@ -220,16 +232,16 @@ class _Session:
 
     def _printed(self, text: str) -> None:
         """Output: what has a place of its own goes there, the rest is a message of Aider or of a command."""
-        if not printed.tells(text):
+        if not printed_lines.tells(text):
             self._flush([text])
             return
         held: list[str] = []
         lines = text.split("\n")
         for line in _with_costs(lines) if "\nCost: " in text else lines:
-            usage = printed.usage(line) if line.startswith("Tokens: ") else None
+            usage = printed_lines.usage(line) if line.startswith("Tokens: ") else None
             if usage is not None and self._spent(usage):
                 continue
-            fact = printed.fact(line)
+            fact = printed_lines.fact(line)
             if fact is None or not self._told(fact, line, held):
                 held.append(line)
         self._flush(held)
@@ -252,7 +264,7 @@ class _Session:
                 Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)])
             )
 
-    def _told(self, fact: printed.Fact, line: str, held: list[str]) -> bool:
+    def _told(self, fact: printed_lines.Fact, line: str, held: list[str]) -> bool:
         """Put a fact where it belongs; whether its line is told by that."""
         match fact.kind:
             case "edit":

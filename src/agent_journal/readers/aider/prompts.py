@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from agent_journal import times
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
-    from agent_journal.source import Source
+    from agent_journal.inputs.input import Source
 
 _LARGEST = 64 << 20
 
@@ -39,7 +39,7 @@ class Prompts:
             elif line.startswith("# "):
                 if at and lines:
                     self._at["\n".join(lines).strip()].append(at)
-                at, lines = times.moment(line[2:].strip()), []
+                at, lines = timestamps.moment(line[2:].strip()), []
 
 
 def _text(source: Source) -> str:

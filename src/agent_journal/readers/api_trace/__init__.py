@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.api_trace.signs import version_of
+from agent_journal.readers.api_trace.detect import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="api-trace",
@@ -36,11 +36,11 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the dialogues that the calls of a file belong to, each with all its calls."""
     # Imported when something is read: every start of the program imports this module.
-    from agent_journal.readers._api_calls.detection import dialect_of  # noqa: PLC0415
-    from agent_journal.readers._api_calls.dialects import DIALECTS  # noqa: PLC0415
-    from agent_journal.readers._api_calls.stitching import Stitching  # noqa: PLC0415
     from agent_journal.readers.api_trace.bodies import records  # noqa: PLC0415
     from agent_journal.readers.api_trace.record import exchange  # noqa: PLC0415
+    from agent_journal.readers.dialects.api_calls.detection import dialect_of  # noqa: PLC0415
+    from agent_journal.readers.dialects.api_calls.dialects import DIALECTS  # noqa: PLC0415
+    from agent_journal.readers.dialects.api_calls.stitching import Stitching  # noqa: PLC0415
 
     stitching = Stitching(INFO.name, note)
     forced = DIALECTS.get(version)

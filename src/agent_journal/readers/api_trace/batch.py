@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.notes import Kind
-from agent_journal.readers.api_trace.signs import CHAT_URLS, is_order
+from agent_journal.readers.api_trace.detect import CHAT_URLS, is_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agent_journal import jsonstream
-from agent_journal.encoding import utf8
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.text_encoding import utf8
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers import _sse
-from agent_journal.readers._stream_google import opened
-from agent_journal.readers.api_trace import signs
+from agent_journal.readers.api_trace import detect
 from agent_journal.readers.api_trace.batch import CLAUDE, Batch, Call, made_at
+from agent_journal.readers.dialects import sse
+from agent_journal.readers.dialects.google_stream import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.source import Source
+    from agent_journal.inputs.input import Source
 
 Placed: TypeAlias = tuple[str, Any]
 Record: TypeAlias = dict[str, Any]
@@ -42,20 +42,20 @@ def records(source: Source, note: Notes) -> Iterator[Call]:
 def _values(source: Source, note: Notes) -> Iterator[Placed]:
     with utf8(source) as stream:
         is_text = stream.read(64).lstrip().startswith(_BEGINS)
-    return _events(source, note) if is_text else jsonstream.values(source, note)
+    return _events(source, note) if is_text else json_stream.values(source, note)
 
 
 def _events(source: Source, note: Notes) -> Iterator[Placed]:
     """The events of a stream that was kept as text."""
     data = _Data(note)
-    for number, line, _ in jsonstream.raw_lines(source, note):
+    for number, line, _ in json_stream.raw_lines(source, note):
         text = line.decode("utf-8", "replace").rstrip("\r")
-        told = _sse.data_of(text)
+        told = sse.data_of(text)
         if told is not None:
             yield from data.add(number, told)
         elif text.removeprefix("data:").strip() == "[DONE]":
             yield f"line {number}", _END
-        elif not _sse.is_silent(text):
+        elif not sse.is_silent(text):
             note(Kind.BAD_RECORD, number, "a line that is no event")
     data.end()
 
@@ -71,13 +71,13 @@ class _Data:
     def add(self, number: int, line: str) -> Iterator[Placed]:
         """Take in a line; gives the event that it ends."""
         event = self._decoded([*self._lines, line])
-        if event is jsonstream.BAD and self._lines:
+        if event is json_stream.BAD and self._lines:
             event = self._decoded([line])
-            if event is not jsonstream.BAD:
+            if event is not json_stream.BAD:
                 self.end()
         if not self._lines:
             self._first = number
-        if event is jsonstream.BAD:
+        if event is json_stream.BAD:
             self._lines.append(line)
             if len(self._lines) > _MOST_LINES:
                 self.end()
@@ -88,36 +88,36 @@ class _Data:
 
     def _decoded(self, lines: list[str]) -> Any:
         quiet, data = Notes(), "\n".join(lines).encode()
-        event = jsonstream.decode(data, quiet, "")
-        is_odd = event is not jsonstream.BAD and quiet.kept
-        return jsonstream.decode(data, self._note, self._first) if is_odd else event
+        event = json_stream.decode(data, quiet, "")
+        is_odd = event is not json_stream.BAD and quiet.kept
+        return json_stream.decode(data, self._note, self._first) if is_odd else event
 
     def end(self) -> None:
         """Note the lines that are no event."""
         if self._lines:
-            jsonstream.decode("\n".join(self._lines).encode(), self._note, self._first)
+            json_stream.decode("\n".join(self._lines).encode(), self._note, self._first)
             self._lines = []
 
 
 def _calls(values: Iterable[Placed], batch: Batch, note: Notes) -> Iterator[Call]:
     turns, stream = _Turns(note), None
     for where, value in values:
-        kind = signs.kind_of(value) if value.__class__ is dict else None
+        kind = detect.kind_of(value) if value.__class__ is dict else None
         if stream is not None and (value is _END or not stream.takes(value, kind)):
             yield from turns.answer(stream.where, stream.record(note), stream.api)
             stream = None
         if value is _END:
             continue
-        if stream is not None or kind == signs.EVENT:
+        if stream is not None or kind == detect.EVENT:
             stream = stream or Stream(where)
             stream.add(value)
-        elif kind == signs.RECORD:
+        elif kind == detect.RECORD:
             yield Call(where, _opened(value))
-        elif kind == signs.BATCH:
+        elif kind == detect.BATCH:
             batch.add(where, value, note)
-        elif kind == signs.REQUEST:
+        elif kind == detect.REQUEST:
             yield from turns.request(where, value)
-        elif kind == signs.RESPONSE:
+        elif kind == detect.RESPONSE:
             yield from turns.answer(where, answered(value), _api_of(value))
         else:
             note(Kind.BAD_RECORD, where, "it is no record with a request")
@@ -206,7 +206,7 @@ class Stream:
     def add(self, event: Record) -> None:
         """Take in the next event."""
         self._events.append(event)
-        self.api = self.api or _sse.dialect_of_event(event)
+        self.api = self.api or sse.dialect_of_event(event)
         self._id = self._id or _id_of(event)
         kind = event.get("type")
         self._is_over = (kind.__class__ is str and kind in _LAST) or _is_last(event)
@@ -215,9 +215,9 @@ class Stream:
         """Whether a value is one more event of this answer."""
         if value.__class__ is not dict or self._is_over:
             return False
-        if kind is None or (kind == signs.RESPONSE and not signs.is_response(value)):
+        if kind is None or (kind == detect.RESPONSE and not detect.is_response(value)):
             return True  # such as a ping, or the error that ended it
-        if kind != signs.EVENT or _sse.dialect_of_event(value) not in (None, self.api):
+        if kind != detect.EVENT or sse.dialect_of_event(value) not in (None, self.api):
             return False
         told = _id_of(value)
         if told is None and self._id is None:
@@ -236,7 +236,7 @@ class Stream:
         """The answer that the events add up to. One chunk may be the whole of it."""
         if len(self._events) == 1 and "candidates" in self._events[0]:
             return answered(self._events[0])
-        body, error = _sse.fold_events(self._events, note, self.where)
+        body, error = sse.fold_events(self._events, note, self.where)
         record = answered(body)
         if error is not None:
             record["error"] = error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
-from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
-from agent_journal.readers._api_calls.exchange import (
+from agent_journal.decoding.fields import Fields
+from agent_journal.readers.dialects.api_calls.answer import NOTHING, Answer, answer
+from agent_journal.readers.dialects.api_calls.exchange import (
     Exchange,
     Prompt,
     begun,
@@ -18,7 +18,7 @@ from agent_journal.readers._api_calls.exchange import (
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
-    from agent_journal.readers._api_calls.dialects import Dialect
+    from agent_journal.readers.dialects.api_calls.dialects import Dialect
 
 
 def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, where: str) -> Exchange:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind, Notes
 
 _decode = msgspec.json.Decoder().decode
@@ -74,11 +74,11 @@ def are_items(said: list[Any]) -> bool:
 
 
 def _from_texts(pieces: list[str], note: Notes, where: str) -> Side:
-    whole = _value("".join(pieces), note, where) if len(pieces) > 1 else jsonstream.BAD
-    if whole is not jsonstream.BAD:
+    whole = _value("".join(pieces), note, where) if len(pieces) > 1 else json_stream.BAD
+    if whole is not json_stream.BAD:
         return _as_messages(Side(whole), note, where)
     each = [_value(piece, note, where) for piece in pieces] if len(pieces) > 1 else []
-    if each and jsonstream.BAD not in each:
+    if each and json_stream.BAD not in each:
         return Side([message for value in each for message in _listed(value)])
     return _as_messages(_decoded("".join(pieces), note, where), note, where)
 
@@ -105,19 +105,19 @@ def _value(text: str | bytes, note: Notes, where: str) -> Any:
         return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-        if jsonstream.decode(data, Notes(keep=0), where) is jsonstream.BAD:
-            return jsonstream.BAD
-        return jsonstream.decode(data, note, where)
+        if json_stream.decode(data, Notes(keep=0), where) is json_stream.BAD:
+            return json_stream.BAD
+        return json_stream.decode(data, note, where)
 
 
 def _decoded(text: str, note: Notes, where: str) -> Side:
     """The value of a text; of one that is cut, what is whole of it, beside the text."""
     value = _value(text, note, where)
-    if value is not jsonstream.BAD:
+    if value is not json_stream.BAD:
         return Side(value)
     if not text.startswith(("[", "{")):
         note(Kind.UNKNOWN_TYPE, where, "a text that is not JSON")
         return Side(None, text)
     note(Kind.TRUNCATED, where, f"the log has {len(text):,} characters of it")
-    mended = _value(jsonstream.mended(text.encode("utf-8", "replace")), note, where)
-    return Side(None if mended is jsonstream.BAD else mended, text)
+    mended = _value(json_stream.mended(text.encode("utf-8", "replace")), note, where)
+    return Side(None if mended is json_stream.BAD else mended, text)

@@ -7,23 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal import times
-from agent_journal.fields import Fields
-from agent_journal.model import Usage
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Usage, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers._api_calls.answer import NOTHING, Answer, answer
-from agent_journal.readers._api_calls.detection import dialect_of
-from agent_journal.readers._api_calls.exchange import (
-    Exchange,
-    Prompt,
-    Sent,
-    begun,
-    messages,
-    offered,
-    take_repeated,
-)
 from agent_journal.readers.azure_openai import bodies
 from agent_journal.readers.azure_openai.columns import Row, glance, layout
+from agent_journal.readers.azure_openai.fastpath import Pieces, joined
 from agent_journal.readers.azure_openai.names import (
     CORRELATION,
     DEPLOYMENT,
@@ -43,7 +32,17 @@ from agent_journal.readers.azure_openai.names import (
     TOKENS,
     VERSION,
 )
-from agent_journal.readers.azure_openai.usual import Pieces, joined
+from agent_journal.readers.dialects.api_calls.answer import NOTHING, Answer, answer
+from agent_journal.readers.dialects.api_calls.detection import dialect_of
+from agent_journal.readers.dialects.api_calls.exchange import (
+    Exchange,
+    Prompt,
+    Sent,
+    begun,
+    messages,
+    offered,
+    take_repeated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,7 +257,7 @@ def _times(rows: list[Row], answering: list[Row]) -> tuple[str | None, str | Non
 def _ordered(moments: list[str | None]) -> list[str]:
     """The different moments, in their order."""
     known = [at for at in dict.fromkeys(moments) if at is not None]
-    return known if len(known) == 1 else sorted(known, key=lambda at: times.epoch_ms(at) or 0)
+    return known if len(known) == 1 else sorted(known, key=lambda at: timestamps.epoch_ms(at) or 0)
 
 
 def _duration(rows: list[Row]) -> tuple[str, int | float | None]:

@@ -6,8 +6,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream, times
-from agent_journal.fields import Fields
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import timestamps
 from agent_journal.notes import Notes
 from agent_journal.readers.azure_openai.names import IDS, NESTED, SEQUENCE, TIMES, spelled
 
@@ -56,7 +57,7 @@ def glance(values: dict[str, Any], columns: dict[str, str], name: str) -> Any:
 def opened(value: Any) -> Any:
     """A column of columns: most exports have it as a text."""
     if value.__class__ is str and value.lstrip().startswith("{"):
-        return jsonstream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
+        return json_stream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
     return value
 
 
@@ -186,12 +187,12 @@ class Row:
 
 def moment(value: Any) -> str | None:
     """A time as logs state it."""
-    return _written(value) if value.__class__ is str else times.moment(value)
+    return _written(value) if value.__class__ is str else timestamps.moment(value)
 
 
 # The rows of a call mostly have the same time, which is asked for again when they are taken apart.
 @lru_cache(maxsize=4096)
 def _written(text: str) -> str | None:
     """A time as a text; the portal's CSV has it as people write it."""
-    at = times.moment(text)
-    return times.from_locale(text) if at is None and _NUMBERS.match(text) else at
+    at = timestamps.moment(text)
+    return timestamps.from_locale(text) if at is None and _NUMBERS.match(text) else at

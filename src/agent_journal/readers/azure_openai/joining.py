@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
+from agent_journal.decoding.spill import Grouped, flat_size
+from agent_journal.model import timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment, open_nested
 from agent_journal.readers.azure_openai.names import IDS, TIMES
 from agent_journal.readers.azure_openai.rows import Placed
-from agent_journal.spill import Grouped, flat_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,10 +66,10 @@ def _seen(values: Bag, known: Layout, names: tuple[str, ...], columns: tuple[str
 def _epoch_ms(value: Any) -> int | None:
     if value.__class__ is str:
         return _epoch_ms_of(value)
-    return None if value is None else times.epoch_ms(moment(value))
+    return None if value is None else timestamps.epoch_ms(moment(value))
 
 
 # The rows of a call mostly have the same time.
 @lru_cache(maxsize=8)
 def _epoch_ms_of(text: str) -> int | None:
-    return times.epoch_ms(moment(text))
+    return timestamps.epoch_ms(moment(text))

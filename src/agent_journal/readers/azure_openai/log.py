@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent_journal.notes import Kind
-from agent_journal.readers._api_calls.stitching import Stitching
 from agent_journal.readers.azure_openai.calls import Facts, calls_of
 from agent_journal.readers.azure_openai.joining import calls
 from agent_journal.readers.azure_openai.metadata import Days
 from agent_journal.readers.azure_openai.names import SOURCE
 from agent_journal.readers.azure_openai.rows import rows
+from agent_journal.readers.dialects.api_calls.stitching import Stitching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import ids, times
-from agent_journal.model import Conversation, Event, Message, Request
+from agent_journal.model import Conversation, Event, Message, Request, ids, timestamps
 from agent_journal.readers.azure_openai.names import SOURCE
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class Days:
 
     def add(self, call: Call) -> Iterator[Conversation]:
         """Take in a call; the conversations of the day before it."""
-        day = (times.iso_ms(call.exchange.at) or "")[:10] or self._day
+        day = (timestamps.iso_ms(call.exchange.at) or "")[:10] or self._day
         if day != self._day:
             yield from self.held()
             self._day = day

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream, tables, times
+from agent_journal.decoding import csv_tables, json_stream
+from agent_journal.detection.peek import Peek
+from agent_journal.model import timestamps
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
+from agent_journal.readers.azure_openai.detect import WRAPPERS, columns_and_rows
 from agent_journal.readers.azure_openai.names import RESPONSE_TIME, TIMES, folded
-from agent_journal.readers.azure_openai.signs import WRAPPERS, columns_and_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.source import Source
+    from agent_journal.inputs.input import Source
 
 # The Azure CLI prints every value as Python does, and puts the table's name before the columns.
 _PRINTED_BY = "TableName"
@@ -34,7 +35,7 @@ def rows(source: Source, note: Notes) -> Iterator[Placed]:
     if Peek(source).opening not in {"[", "{"}:
         yield from _rows_of_csv(source, note)
         return
-    for where, value in jsonstream.values(source, note):
+    for where, value in json_stream.values(source, note):
         if value.__class__ is dict and _HOLDERS.isdisjoint(value):
             yield Placed(where, _stated(value))
         elif value.__class__ is dict:
@@ -46,19 +47,19 @@ def rows(source: Source, note: Notes) -> Iterator[Placed]:
 def _rows_of_csv(source: Source, note: Notes) -> Iterator[Placed]:
     """The rows of what the portal exports; it writes dates as the browser's language does."""
     day_first: bool | None = None
-    for number, row in tables.rows(source, note):
+    for number, row in csv_tables.rows(source, note):
         values: dict[str, Any] = {name: value for name, value in row.items() if value}
-        dated = [name for name in values if folded(name) in _DATED and times.is_of_locale(values[name])]
+        dated = [name for name in values if folded(name) in _DATED and timestamps.is_of_locale(values[name])]
         if dated and day_first is None:
-            day_first = times.is_day_first(_dates(source, dated[0]))
+            day_first = timestamps.is_day_first(_dates(source, dated[0]))
         if day_first:
-            known = {name: times.from_locale(values[name], day_first=True) for name in dated}
+            known = {name: timestamps.from_locale(values[name], day_first=True) for name in dated}
             values |= {name: at for name, at in known.items() if at is not None}
         yield Placed(f"line {number}", values)
 
 
 def _dates(source: Source, column: str) -> Iterator[str]:
-    return (row.get(column, "") for _, row in tables.rows(source, Notes(keep=0)))
+    return (row.get(column, "") for _, row in csv_tables.rows(source, Notes(keep=0)))
 
 
 def _rows_in(value: dict[str, Any], where: str, note: Notes) -> Iterator[Placed]:

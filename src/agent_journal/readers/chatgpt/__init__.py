@@ -13,10 +13,10 @@ from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ, S
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name=SOURCE,

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal.fields import words
+from agent_journal.decoding.fields import words
 from agent_journal.model import Media, MediaKind, Part
-from agent_journal.readers._written import is_text, written
+from agent_journal.readers.dialects.text_files import is_text, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 _ID = re.compile(r"file[-_][A-Za-z0-9]+")

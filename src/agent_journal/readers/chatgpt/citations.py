@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import objects, words
+from agent_journal.decoding.fields import objects, words
 from agent_journal.model import Citation
 
 if TYPE_CHECKING:

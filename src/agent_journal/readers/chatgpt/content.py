@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal.blocks import unwrap
-from agent_journal.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, objects, words
 from agent_journal.model import Citation, Code, Media, Other, Part, Reasoning, Text
+from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.chatgpt.assets import Assets, asset_id, media, media_of
 

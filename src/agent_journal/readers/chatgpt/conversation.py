@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, tree
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Feedback, Memory, Message
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Conversation, Feedback, Memory, Message, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import library_media
 from agent_journal.readers.chatgpt.graph import in_order, parent_of

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import objects, words
+from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
-from agent_journal.readers._members import read_from
 from agent_journal.readers.chatgpt import names, page, sidecars
 from agent_journal.readers.chatgpt.assets import is_asset
 from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conversation
+from agent_journal.readers.chatgpt.fastpath import SHAPE, UsualConversation
 from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ
 from agent_journal.readers.chatgpt.tasks import is_task, read_task, read_tasks
-from agent_journal.readers.chatgpt.usual import SHAPE, UsualConversation
-from agent_journal.source import files_below
+from agent_journal.readers.dialects.members import read_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Item, Memory
     from agent_journal.notes import Notes
     from agent_journal.readers.chatgpt.sidecars import Sidecars
-    from agent_journal.source import Source
 
 # One array until 2025; since February 2026 shards of at most 100 conversations.
 
@@ -69,7 +69,7 @@ def _conversations(
     file: Source, beside: Sidecars, note: Notes
 ) -> Iterator[tuple[Conversation, list[Memory]]]:
     is_page = page.begins_as_page(file)
-    found = page.conversations(file, note) if is_page else jsonstream.values(file, note, SHAPE)
+    found = page.conversations(file, note) if is_page else json_stream.values(file, note, SHAPE)
     for place, record in found:
         if isinstance(record, UsualConversation):
             yield read_conversation(record.record(), place, beside, note)

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent_journal import times
-from agent_journal.readers.chatgpt.usual import UsualNode
+from agent_journal.model import timestamps
+from agent_journal.model.timestamps import SECONDS_BELOW
+from agent_journal.readers.chatgpt.fastpath import UsualNode
 from agent_journal.readers.chatgpt.values import seconds
-from agent_journal.times import SECONDS_BELOW
 
 Mapping = dict[str, Any]
 
@@ -57,7 +57,7 @@ def _time_of(node: Any) -> float | None:
     """When the node's message was written, in seconds since 1970; zero and null are no times."""
     value = _created(node)
     if value.__class__ is str:
-        milliseconds = times.epoch_ms(times.moment(value))
+        milliseconds = timestamps.epoch_ms(timestamps.moment(value))
         return milliseconds / 1000 if milliseconds else None
     return value or None if value.__class__ is float or value.__class__ is int else None
 

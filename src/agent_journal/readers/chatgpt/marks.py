@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.fields import objects, words
+from agent_journal.decoding.fields import objects, words
 from agent_journal.model import Part, Reasoning, Text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, objects, words
 from agent_journal.model import (
     Citation,
     Event,
@@ -19,11 +19,11 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
 )
+from agent_journal.model.roles import role as known_role
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content, marks
 from agent_journal.readers.chatgpt.citations import citations
 from agent_journal.readers.chatgpt.names import THINKER, TOOL_KINDS, UNASKED
-from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
     from agent_journal.model import Role

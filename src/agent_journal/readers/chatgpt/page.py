@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.inputs.input import Reading
 from agent_journal.notes import Kind
-from agent_journal.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source, Stream
     from agent_journal.notes import Notes
-    from agent_journal.source import Source, Stream
 
 _TITLE = b"<title>ChatGPT Data Export</title>"
 _DATA = b"var jsonData ="
@@ -40,7 +40,7 @@ def begins_as_page(file: Source) -> bool:
 def conversations(file: Source, note: Notes) -> Iterator[tuple[str, Any]]:
     """Each conversation of a page, and its place."""
     with _Line(file.open()) as stream:
-        for index, value in jsonstream.elements_in(stream, note):
+        for index, value in json_stream.elements_in(stream, note):
             try:
                 yield f"[{index}]", _unescaped(value)
             except RecursionError:

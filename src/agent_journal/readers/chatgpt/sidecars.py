@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from agent_journal import ids, jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import objects, words
-from agent_journal.model import Memory
+from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import Assets
 from agent_journal.readers.chatgpt.names import (
@@ -25,8 +25,8 @@ from agent_journal.readers.chatgpt.names import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 
@@ -97,7 +97,7 @@ def rows_of(file: Source | None, note: Notes) -> list[Any]:
     if file is None:
         return []
     try:
-        return [row for _, row in jsonstream.elements(file, note.about(file.label))]
+        return [row for _, row in json_stream.elements(file, note.about(file.label))]
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return []

@@ -8,11 +8,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, roles, times, tree
+from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.json_stream import values
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields, objects, words
-from agent_journal.jsonstream import values
-from agent_journal.model import Citation, Code, Conversation, Media, Message, Other, Text
+from agent_journal.model import (
+    Citation,
+    Code,
+    Conversation,
+    Media,
+    Message,
+    Other,
+    Text,
+    ids,
+    roles,
+    timestamps,
+    tree,
+)
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import media
 from agent_journal.readers.chatgpt.names import ITEMS, SOURCE, has_turns
@@ -20,11 +31,11 @@ from agent_journal.readers.chatgpt.names import ITEMS, SOURCE, has_turns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Part
     from agent_journal.notes import Notes
     from agent_journal.readers.chatgpt.assets import Assets
     from agent_journal.readers.chatgpt.sidecars import Sidecars
-    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 # `task_e_6a513f0f…~usertrn_e_6a513f0f…`: an id begins with the second in which it was made.
@@ -109,7 +120,7 @@ def _moment(made_id: str) -> str | None:
     """When an id was made."""
     found = _SECOND.match(made_id)
     second = int(found[1], 16) if found else 0
-    return times.from_epoch(second) if second >= _EARLIEST else None
+    return timestamps.from_epoch(second) if second >= _EARLIEST else None
 
 
 def _parts(item: Any, turn: Fields, assets: Assets) -> list[Part]:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from agent_journal.model import Event, Message, Text
 from agent_journal.readers.chatgpt.citations import QUOTED
+from agent_journal.readers.chatgpt.fastpath import UsualNode
 from agent_journal.readers.chatgpt.graph import parent_of
 from agent_journal.readers.chatgpt.marks import BEGIN
 from agent_journal.readers.chatgpt.message import (
@@ -22,7 +23,6 @@ from agent_journal.readers.chatgpt.message import (
     read_node,
     stop_reason,
 )
-from agent_journal.readers.chatgpt.usual import UsualNode
 
 if TYPE_CHECKING:
     from agent_journal.model import Role

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agent_journal.times import SECONDS_BELOW
+from agent_journal.model.timestamps import SECONDS_BELOW
 
 Bag = dict[str, Any]
 

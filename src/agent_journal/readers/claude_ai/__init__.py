@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.claude_ai.names import TOOL_KINDS
-from agent_journal.readers.claude_ai.signs import (
+from agent_journal.readers.claude_ai.detect import (
     CONVERSATIONS,
     DESIGN,
     SOURCE,
@@ -15,14 +14,15 @@ from agent_journal.readers.claude_ai.signs import (
     kind_of,
     parts_listed,
 )
+from agent_journal.readers.claude_ai.names import TOOL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name=SOURCE,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids
-from agent_journal.fields import Fields
-from agent_journal.model import Citation, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Citation, Media, Other, Part, Reasoning, Text, ToolCall, ToolResult, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_ai import media
 from agent_journal.readers.claude_ai.names import TOOL_KINDS

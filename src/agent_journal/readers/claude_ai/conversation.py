@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Message, Summary
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, Message, Summary, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_ai.content import Scene
+from agent_journal.readers.claude_ai.detect import SOURCE
 from agent_journal.readers.claude_ai.message import read_message
-from agent_journal.readers.claude_ai.signs import SOURCE
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import (
     Conversation,
     Event,
@@ -18,12 +17,13 @@ from agent_journal.model import (
     Text,
     ToolCall,
     ToolResult,
+    ids,
 )
+from agent_journal.model.roles import role as known_role
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_ai.conversation import identity
+from agent_journal.readers.claude_ai.detect import SOURCE
 from agent_journal.readers.claude_ai.names import TOOL_KINDS
-from agent_journal.readers.claude_ai.signs import SOURCE
-from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs.input import files_below, opened
 from agent_journal.notes import Kind, Notes
-from agent_journal.peek import Peek
-from agent_journal.readers._members import read_from
-from agent_journal.readers.claude_ai import signs
-from agent_journal.readers.claude_ai.beside import read_memories, read_project, read_user
+from agent_journal.readers.claude_ai import detect
+from agent_journal.readers.claude_ai.companions import read_memories, read_project, read_user
 from agent_journal.readers.claude_ai.conversation import read_conversation
 from agent_journal.readers.claude_ai.design import read_design
-from agent_journal.source import files_below, opened
+from agent_journal.readers.dialects.members import read_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
-    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 
 _CONVERSATIONS = "conversations.json"
 _SMALL: dict[str, Callable[[Bag, str, Notes], Iterator[Item]]] = {
-    signs.USERS: read_user,
-    signs.MEMORIES: read_memories,
-    signs.PROJECTS: read_project,
-    signs.DESIGN: read_design,
+    detect.USERS: read_user,
+    detect.MEMORIES: read_memories,
+    detect.PROJECTS: read_project,
+    detect.DESIGN: read_design,
 }
 # Who the person is comes before what was said.
-_ORDER = (signs.USERS, signs.MEMORIES, signs.PROJECTS, signs.CONVERSATIONS, signs.DESIGN)
+_ORDER = (detect.USERS, detect.MEMORIES, detect.PROJECTS, detect.CONVERSATIONS, detect.DESIGN)
 
 
 class _Version(NamedTuple):
@@ -45,8 +45,8 @@ class _Version(NamedTuple):
 
 def read_file(file: Source, note: Notes) -> Iterator[Item]:
     """What one file of an export holds."""
-    kind = signs.kind_of(Peek(file)) or signs.CONVERSATIONS
-    if kind == signs.CONVERSATIONS:
+    kind = detect.kind_of(Peek(file)) or detect.CONVERSATIONS
+    if kind == detect.CONVERSATIONS:
         return _conversations([file], None, note)
     return _records(file, kind, note)
 
@@ -58,10 +58,10 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     for file in files:
         by_kind.setdefault(_kind(file, note), []).append(file)
     _note_missing(folder, files, by_kind.get("manifest", ()), note)
-    account_id = _account(by_kind.get(signs.USERS, ()))
+    account_id = _account(by_kind.get(detect.USERS, ()))
     for kind in _ORDER:
         found = by_kind.get(kind, [])
-        if kind == signs.CONVERSATIONS:
+        if kind == detect.CONVERSATIONS:
             yield from _conversations(found, account_id, note, folder)
             continue
         for file in found:
@@ -92,11 +92,11 @@ def _kind(file: Source, note: Notes) -> str | None:
         return None
     peek = Peek(file)
     try:
-        kind = signs.kind_of(peek)
-        if kind is None and signs.is_manifest_name(file.name) and signs.parts_listed(peek.value):
+        kind = detect.kind_of(peek)
+        if kind is None and detect.is_manifest_name(file.name) and detect.parts_listed(peek.value):
             return "manifest"
         if file.name == _CONVERSATIONS and "mapping" not in peek.keys:
-            return signs.CONVERSATIONS  # also an index, or one that is empty
+            return detect.CONVERSATIONS  # also an index, or one that is empty
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return "unreadable"
@@ -114,7 +114,7 @@ def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
     """The records of a small file, as far as it can be read."""
     about = note.about(file.label)
     try:
-        for place, record in jsonstream.values(file, about):
+        for place, record in json_stream.values(file, about):
             if isinstance(record, dict):
                 yield from _SMALL[kind](record, place, about)
             elif record is not None:
@@ -175,7 +175,7 @@ def _newest(files: list[Source]) -> dict[str, _Version]:
 
 def _rows(file: Source, note: Notes) -> Iterator[tuple[str, Bag]]:
     try:
-        for place, record in jsonstream.values(file, note):
+        for place, record in json_stream.values(file, note):
             if record.__class__ is dict:
                 if "chat_messages" in record or "name" in record:
                     yield place, record
@@ -195,7 +195,7 @@ def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Sourc
     present = {file.name for file in files_below(folder)}
     present |= {step for file in files for step in file.path.split("/")}
     for manifest in manifests:
-        for name in signs.parts_listed(Peek(manifest).value):
+        for name in detect.parts_listed(Peek(manifest).value):
             if not {name, name.removesuffix(".zip")} & present:
                 note.add(Kind.MISSING_FILE, f"{folder.label}/{name}", "", f"listed in {manifest.name}")
 

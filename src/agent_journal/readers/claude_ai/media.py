@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent_journal.model import Media, MediaKind, Text
 
 if TYPE_CHECKING:
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
 
 _ENDINGS: dict[str, MediaKind] = {
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "svg", "heic", "bmp"), "image"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids
-from agent_journal.blocks import unwrap
-from agent_journal.fields import Fields
-from agent_journal.model import Message, Part, Text
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Message, Part, Text, ids
+from agent_journal.model.content_blocks import unwrap
+from agent_journal.model.roles import role as known_role
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_ai import content, media
-from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
     from agent_journal.model import Role

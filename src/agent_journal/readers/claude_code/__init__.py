@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
 from agent_journal.readers import ReaderInfo, Retention
+from agent_journal.readers.claude_code.detect import PROMPTS, WEB, version_of
 from agent_journal.readers.claude_code.names import TOOL_KINDS
-from agent_journal.readers.claude_code.signs import PROMPTS, WEB, version_of
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="claude-code",
@@ -92,7 +92,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 
 def _whole(source: Source, note: Notes) -> Fields:
     """A web session as the object it is; of a damaged one, the lines that are left."""
-    value = jsonstream.load(source, note)
+    value = json_stream.load(source, note)
     if not isinstance(value, dict):
-        value = {"loglines": [line for _, line in jsonstream.elements(source, note, "loglines")]}
+        value = {"loglines": [line for _, line in json_stream.elements(source, note, "loglines")]}
     return Fields(value, note, "")

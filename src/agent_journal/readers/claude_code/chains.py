@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import tree
-from agent_journal.model import Event, Message
+from agent_journal.model import Event, Message, tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import tree
-from agent_journal.model import Event, Link, Message, Summary
+from agent_journal.model import Event, Link, Message, Summary, tree
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

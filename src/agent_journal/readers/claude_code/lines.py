@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Role, Usage
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, Role, Usage, ids, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers import _blocks_anthropic as blocks
-from agent_journal.readers.claude_code import attached, typed
-from agent_journal.readers.claude_code.beside import response_key
+from agent_journal.readers.claude_code import attachments, prompt_text
+from agent_journal.readers.claude_code.companions import response_key
 from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, TOOL_KINDS
+from agent_journal.readers.dialects import anthropic_blocks as blocks
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
-    from agent_journal.readers.claude_code.beside import Beside
-    from agent_journal.readers.claude_code.usual import UsualLine
+    from agent_journal.readers.claude_code.companions import Beside
+    from agent_journal.readers.claude_code.fastpath import UsualLine
 
 Entry: TypeAlias = Message | Event
 
@@ -93,7 +92,7 @@ class Lines:
             [line.cwd, line.version, line.git_branch, line.session_id] != self._known
             or line.type != body.role
             or not line.uuid
-            or not times.is_moment(at)
+            or not timestamps.is_moment(at)
             or body.model == _NO_MODEL
             or body.content == ""
         ):
@@ -125,7 +124,7 @@ class Lines:
         parts, native = blocks.parts_and_native(content, self._note, where, TOOL_KINDS)
         if content.__class__ is list and self._beside.restore(parts, where):
             native = content
-        separated, is_the_apps = typed.separate(parts, is_typed=False)
+        separated, is_the_apps = prompt_text.separate(parts, is_typed=False)
         if separated is not parts:
             parts, native = separated, content
         return Message(
@@ -243,7 +242,7 @@ class Lines:
             self._note(Kind.MISSING_FIELD, fields.where, _CONTENT)
         hidden = _is_hidden(fields)
         if role == "user" and not hidden:
-            separated, is_the_apps = typed.separate(parts, is_typed=_is_typed(fields))
+            separated, is_the_apps = prompt_text.separate(parts, is_typed=_is_typed(fields))
             hidden = is_the_apps or _is_the_apps(fields)
             if separated is not parts and not hidden:
                 parts, native = separated, content
@@ -276,7 +275,7 @@ class Lines:
     def _attached(self, fields: Fields, line: bytes) -> Message | None:
         """Files that the person put beside a prompt; those that follow a summary the app put there again."""
         inside = fields.nested("attachment")
-        parts = [] if inside is None else attached.parts(inside)
+        parts = [] if inside is None else attachments.parts(inside)
         if not parts:
             return None
         message = self._said(fields, "user", None, line)

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
-from agent_journal.fields import Fields
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import Media, Text
 from agent_journal.notes import Kind
-from agent_journal.readers._prompts import PromptList, entries
-from agent_journal.readers.claude_code.beside import text_of
+from agent_journal.readers.claude_code.companions import text_of
+from agent_journal.readers.dialects.prompt_history import PromptList, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Part
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _MARK = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d+)(?: \+\d+ lines?)?(?:\.\.\.)?\]")
 _FOLDER = "paste-cache"
@@ -31,7 +31,7 @@ _HASH = re.compile("[0-9a-f]+")
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation for each session; of lines without one, for each stretch of work in a folder."""
     asked = PromptList(name)
-    for fields in entries(jsonstream.lines(source, note), note):
+    for fields in entries(json_stream.lines(source, note), note):
         at, folder, session = fields.moment("timestamp"), fields.text("project"), fields.text("sessionId")
         parts = _parts(source, fields)
         asked.add(session or None, at, parts, fields.rest(), folder or None)

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, jsonstream, tree
-from agent_journal.model import Conversation, Link, Message
+from agent_journal.decoding import json_stream
+from agent_journal.model import Conversation, Link, Message, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.claude_code import facts, surplus, usual
-from agent_journal.readers.claude_code.beside import Beside, stem
+from agent_journal.readers.claude_code import facts, fastpath, surplus
+from agent_journal.readers.claude_code.companions import Beside, stem
 from agent_journal.readers.claude_code.lines import Lines
 from agent_journal.readers.claude_code.names import KNOWN_TYPES
 from agent_journal.readers.claude_code.timeline import Timeline
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
     from agent_journal.readers.claude_code.lines import Entry
-    from agent_journal.source import Source
 
 
 class Session:
@@ -36,11 +36,11 @@ class Session:
         """Take the lines of a file."""
         usual_message, add = self._lines.usual, self._timeline.add
         unusual = 0
-        for number, line, is_whole in jsonstream.raw_lines(source, self._note):
+        for number, line, is_whole in json_stream.raw_lines(source, self._note):
             entry: Entry | None = None
-            if unusual < usual.GIVE_UP_AFTER:
+            if unusual < fastpath.GIVE_UP_AFTER:
                 try:
-                    entry = usual_message(usual.decode(line), number)
+                    entry = usual_message(fastpath.decode(line), number)
                     unusual = 0
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     unusual += 1
@@ -48,7 +48,7 @@ class Session:
                 add(entry, number, line)
                 continue
             try:
-                record = jsonstream.ANY.one(line)
+                record = json_stream.ANY.one(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self._take_damaged(line, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
             else:
@@ -56,9 +56,9 @@ class Session:
 
     def _take_damaged(self, line: bytes, number: int, kind: Kind) -> None:
         """Take what can be decoded of a line that is no JSON."""
-        for piece in jsonstream.apart(line):
-            record = jsonstream.decode(piece, self._note, number, kind)
-            if record is not jsonstream.BAD:
+        for piece in json_stream.apart(line):
+            record = json_stream.decode(piece, self._note, number, kind)
+            if record is not json_stream.BAD:
                 self._timeline.add(self._lines.entry(record, number, piece), number, piece)
 
     def add(self, record: Any, where: str) -> None:

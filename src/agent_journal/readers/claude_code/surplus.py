@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import Event, Message, ToolResult, Usage
 from agent_journal.notes import Kind, Notes
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Conversation, Link
-    from agent_journal.readers.claude_code.beside import Beside
+    from agent_journal.readers.claude_code.companions import Beside
 
 Entry: TypeAlias = Message | Event
 Answers: TypeAlias = dict[str, tuple[str, Usage]]

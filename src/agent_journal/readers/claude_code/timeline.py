@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
-from agent_journal.model import Message
+from agent_journal.model import Message, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers._twins import Twins, is_same
 from agent_journal.readers.claude_code.chains import is_aside, joined, under
+from agent_journal.readers.dialects.duplicate_records import Twins, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers import ReaderInfo
+from agent_journal.readers.codex.detect import DOCUMENT, PROMPTS, version_of
 from agent_journal.readers.codex.names import TOOL_KINDS
-from agent_journal.readers.codex.signs import DOCUMENT, PROMPTS, version_of
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
     from agent_journal.readers.codex.rollout import Rollout
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="codex",
@@ -100,7 +100,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     if version == DOCUMENT:
         _read_document(source, rollout, note)
     else:
-        for number, record in jsonstream.lines(source, note):
+        for number, record in json_stream.lines(source, note):
             rollout.add(record, number)
     if not rollout.is_one:
         raise UnreadableSource(source.label, "no line in it is a line of a rollout")
@@ -109,12 +109,12 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 
 def _read_document(source: Source, rollout: Rollout, note: Notes) -> None:
     """Take the one object that a session was until May 2025; of a damaged one, the items that are left."""
-    whole = jsonstream.load(source, note)
+    whole = json_stream.load(source, note)
     if isinstance(whole, dict):
         fields = Fields(whole, note, "")
         items = list(enumerate(fields.items("items") or ()))
         rollout.begin(fields.bag("session") or {}, fields.rest())
     else:
-        items = list(jsonstream.elements(source, note, "items"))
+        items = list(json_stream.elements(source, note, "items"))
     for index, item in items:
         rollout.add(item, f"items[{index}]")

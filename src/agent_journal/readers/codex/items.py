@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal import roles
-from agent_journal.blocks import unwrapped_parts
-from agent_journal.fields import Fields
-from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolCall, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolCall, ToolResult, roles
+from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
-from agent_journal.readers._injected import marked, typed_in
-from agent_journal.readers._items_openai import ONLY_TEXT, TEXTS, id_of, reasoning
-from agent_journal.readers._messages_openai import inline
 from agent_journal.readers.codex.names import CONTEXTS, IMAGE_TAGS, INJECTED, REQUEST, kind_of
+from agent_journal.readers.dialects.injected_text import marked, typed_in
+from agent_journal.readers.dialects.openai_items import ONLY_TEXT, TEXTS, id_of, reasoning
+from agent_journal.readers.dialects.openai_messages import inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
 from agent_journal.model import Link
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _INDEX = "session_index.jsonl"
 # `sessions/2026/02/10/rollout-….jsonl` is the deepest place, `archived_sessions/rollout-….jsonl` the highest.
@@ -122,7 +122,7 @@ def all_entries(source: Source, note: Notes) -> dict[str, list[dict[str, Any]]]:
         return found
     about = note.about(index.label)
     try:
-        for _, entry in jsonstream.lines(index, about):
+        for _, entry in json_stream.lines(index, about):
             session = entry.get("id") if isinstance(entry, dict) else None
             if isinstance(session, str):
                 found.setdefault(session, []).append(entry)
@@ -140,9 +140,9 @@ def title(entries: list[dict[str, Any]]) -> str | None:
 def _entries(index: Source, session: str, note: Notes) -> list[dict[str, Any]]:
     mark, found = f'"{session}"'.encode("utf-8", "replace"), []
     try:
-        for number, line, _ in jsonstream.raw_lines(index, note):
+        for number, line, _ in json_stream.raw_lines(index, note):
             if mark in line:
-                entry = jsonstream.decode(line, note, number)
+                entry = json_stream.decode(line, note, number)
                 if isinstance(entry, dict) and entry.get("id") == session:
                     found.append(entry)
     except UnreadableSource as error:

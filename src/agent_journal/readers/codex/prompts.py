@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.model import Text
-from agent_journal.readers._prompts import PromptList, entries
 from agent_journal.readers.codex import meta
-from agent_journal.readers.codex.signs import SESSION_IDS
+from agent_journal.readers.codex.detect import SESSION_IDS
+from agent_journal.readers.dialects.prompt_history import PromptList, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _INDEX = "session_index"
 
@@ -28,7 +28,7 @@ _INDEX = "session_index"
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation for each session: the prompts, without the answers."""
     asked = PromptList(name)
-    for fields in entries(jsonstream.lines(source, note), note):
+    for fields in entries(json_stream.lines(source, note), note):
         key = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
         session, at, text = fields.text(key), fields.moment("ts"), fields.text("text")
         asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest())

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Link, Message, Summary
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, Link, Message, Summary, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.codex import meta as metas
-from agent_journal.readers.codex import spawned
+from agent_journal.readers.codex import subagents
+from agent_journal.readers.codex.display_events import Told, shown_as
 from agent_journal.readers.codex.items import Items, Said
 from agent_journal.readers.codex.names import KNOWN_KINDS
 from agent_journal.readers.codex.tokens import Counts
-from agent_journal.readers.codex.told import Told, shown_as
 from agent_journal.readers.codex.turns import as_tree
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Usage
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 Entry: TypeAlias = Message | Event
 
@@ -83,7 +82,7 @@ class Rollout:
         copied_from = found.counts_of
         if copied_from and found.extra.get("history_mode") == _PAGINATED:
             # A migration leaves out the first lines of the copied rollouts, which name the oldest.
-            copied_from = spawned.oldest(self._source, copied_from, self._session)
+            copied_from = subagents.oldest(self._source, copied_from, self._session)
         self._counts.belongs_to(copied_from or self._session)
         if found.counts_of is None and found.link is not None and found.link.relation == "subagent":
             self._counts.spawned(found.link.conversation_id, found.at)
@@ -106,7 +105,7 @@ class Rollout:
     def _enveloped(self, record: dict[str, Any], payload: dict[str, Any], where: int | str) -> None:
         kind, at = record.get("type"), record.get("timestamp")
         # Lines that were written together have one time.
-        if at.__class__ is str and (at == self._last_at or times.is_moment(at)):
+        if at.__class__ is str and (at == self._last_at or timestamps.is_moment(at)):
             del record["timestamp"]
             self._last_at = at
         else:
@@ -269,7 +268,7 @@ class Rollout:
         """Where the session came from; a sub-agent also from which call."""
         if found.link is None or found.link.relation != "subagent" or not self._session:
             return found.link or self._forked_from()
-        call = spawned.call_of(self._source, found.link.conversation_id, self._session, self._note)
+        call = subagents.call_of(self._source, found.link.conversation_id, self._session, self._note)
         return found.link if call is None else replace(found.link, call_id=call)
 
     def _forked_from(self) -> Link | None:

@@ -13,9 +13,8 @@ import re
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from agent_journal import times
-from agent_journal.fields import counted
-from agent_journal.model import Usage
+from agent_journal.decoding.fields import counted
+from agent_journal.model import Usage, timestamps
 
 _COUNTS = (
     "input_tokens",
@@ -52,7 +51,7 @@ class Counts:
 
     def spawned(self, parent: str, at: str | None) -> None:
         """Say for whom a sub-agent works since when: what is told until then was copied from there."""
-        moment = times.epoch_ms(at)
+        moment = timestamps.epoch_ms(at)
         if moment is not None:
             self._parent, self._copied_until = parent, moment + _AT_ONCE_MS
 
@@ -119,7 +118,7 @@ class Counts:
         """The parent, if a count was copied from its lines."""
         if self._parent is None:
             return None
-        moment = times.epoch_ms(at)
+        moment = timestamps.epoch_ms(at)
         if moment is None or moment > self._copied_until:
             self._parent = None
             return None

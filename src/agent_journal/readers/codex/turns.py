@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent_journal import tree
-from agent_journal.model import Event, Message
+from agent_journal.model import Event, Message, tree
 
 
 def as_tree(entries: list[Message | Event]) -> tuple[list[Message | Event], str | None]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
+from agent_journal.readers.continue_dev.detect import DOCUMENT, LIST, LOG, SESSION, STEPS, version_of
 from agent_journal.readers.continue_dev.names import SOURCE, TOOL_KINDS
-from agent_journal.readers.continue_dev.signs import DOCUMENT, LIST, LOG, SESSION, STEPS, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name=SOURCE,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream, yamltext
+from agent_journal.decoding import json_stream, yaml_text
+from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import objects, words
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 YAML, JSON = "config.yaml", "config.json"
 
@@ -54,10 +54,10 @@ class Models:
 def load(file: Source, note: Notes) -> Models:
     """The models in a configuration file; none if it cannot be read."""
     if file.name == YAML:
-        return of(yamltext.load(file, note))
+        return of(yaml_text.load(file, note))
     about = note.about(file.label)
     try:
-        return of(jsonstream.load(file, about, may_have_comments=True))
+        return of(json_stream.load(file, about, may_have_comments=True))
     except UnreadableSource as error:
         about(Kind.UNREADABLE_FILE, "", error.reason)
         return Models([])

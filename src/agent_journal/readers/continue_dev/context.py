@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, objects, words
 from agent_journal.model import Media, Other, Text
 from agent_journal.notes import Kind
 

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Event, Message, Text
+from agent_journal.model import Conversation, Event, Message, Text, ids
 from agent_journal.notes import Kind
-from agent_journal.readers import _chat_templates
-from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import config, tokens
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.values import path_of, title_of
+from agent_journal.readers.dialects import chat_templates
+from agent_journal.readers.dialects import openai_messages as openai
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _IDS = ("sessionId", "session_id", "threadId", "thread_id", "id")
 _VERSIONS = ("extensionVersion", "extension_version", "version")
@@ -41,7 +41,7 @@ _PROMPTS = ("prompt", "template", "text")
 def read_documents(source: Source, note: Notes) -> Iterator[Item]:
     """Each conversation of a file: it is one, or a list or lines of them."""
     found = False
-    for place, value in jsonstream.values(source, note):
+    for place, value in json_stream.values(source, note):
         if value.__class__ is dict:
             found = True
             yield _conversation(Fields(value, note, place))
@@ -139,7 +139,7 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
     if listed.__class__ is list:
         told = [_message(raw, place, session_id, models, fields) for place, raw in enumerate(listed)]
         return _told_apart(told, session_id, fields)
-    turns: list[_chat_templates.Turn] = []
+    turns: list[chat_templates.Turn] = []
     for name, text in (("messages", listed), *((name, fields.look(name)) for name in _PROMPTS)):
         if text.__class__ is str and text:
             fields.drop(name)
@@ -150,7 +150,7 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
             fields.keep(name, text)
     if (answer := words(fields.look("completion"))) is not None:
         fields.drop("completion")
-        turns.append(_chat_templates.Turn("assistant", "", answer))
+        turns.append(chat_templates.Turn("assistant", "", answer))
     return [
         Message(
             id=ids.made(SOURCE, session_id, place, turn.role, turn.text),
@@ -162,9 +162,9 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
     ]
 
 
-def _turns(text: str) -> list[_chat_templates.Turn]:
-    found = _chat_templates.parsed(text)
-    return found.turns if found is not None else [_chat_templates.Turn("user", "", text)]
+def _turns(text: str) -> list[chat_templates.Turn]:
+    found = chat_templates.parsed(text)
+    return found.turns if found is not None else [chat_templates.Turn("user", "", text)]
 
 
 def _told_apart(told: list[Message | Event], session_id: str, fields: Fields) -> list[Message | Event]:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import times
+from agent_journal.decoding.fields import words
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import words
-from agent_journal.model import Conversation
+from agent_journal.inputs.input import files_below
+from agent_journal.model import Conversation, timestamps
 from agent_journal.notes import Kind
-from agent_journal.peek import Peek
-from agent_journal.readers.continue_dev import config, logs, session, signs, steps
-from agent_journal.readers.continue_dev.beside import Beside, entries, id_in
+from agent_journal.readers.continue_dev import config, detect, logs, session, steps
+from agent_journal.readers.continue_dev.companions import Beside, entries, id_in
 from agent_journal.readers.continue_dev.names import DEV_DATA, INDEX, SESSIONS, SOURCE
 from agent_journal.readers.continue_dev.values import listed_title, path_of
-from agent_journal.source import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
@@ -47,10 +46,10 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
 def _session(file: Source, beside: Beside, note: Notes) -> Iterator[Item]:
     try:
         document = session.load(file, note) if file.name.endswith(".json") else None
-        kind = signs.kind_of(document) if document is not None else None
+        kind = detect.kind_of(document) if document is not None else None
         if document is None or (kind is None and file.name.removesuffix(".json") not in beside.index):
             note(Kind.UNKNOWN_FILE, "", Peek(file).looks_like())
-        elif kind == signs.STEPS:
+        elif kind == detect.STEPS:
             yield steps.conversation(document, file, beside, note)
         else:
             yield session.conversation(document, file, beside, note)
@@ -67,7 +66,7 @@ def _others(children: Sequence[Source], known: set[str], note: Notes) -> Iterato
                 continue
             about = note.about(file.label)
             try:
-                if child.name == DEV_DATA and signs.version_of(Peek(file)) == signs.LOG:
+                if child.name == DEV_DATA and detect.version_of(Peek(file)) == detect.LOG:
                     yield from logs.read_log(file, about, known)
                 else:
                     about(Kind.IGNORED_FILE, "", "it holds no conversation")
@@ -81,7 +80,7 @@ def read_session(source: Source, note: Notes) -> Iterator[Item]:
     if document is None:
         raise UnreadableSource(source.label, "nothing in it is of a session")
     beside = Beside(source, ("..",), note, only=session.id_of(document, source))
-    is_of_steps = signs.kind_of(document) == signs.STEPS
+    is_of_steps = detect.kind_of(document) == detect.STEPS
     yield (steps if is_of_steps else session).conversation(document, source, beside, note)
 
 
@@ -107,7 +106,7 @@ def _listed(session_id: str, entry: Bag) -> Conversation:
         made_id=id_in(entry) is None,
         source=SOURCE,
         title=listed_title(entry),
-        started_at=times.moment(entry.get("dateCreated") or entry.get("date_created")),
+        started_at=timestamps.moment(entry.get("dateCreated") or entry.get("date_created")),
         cwd=None if place is None else path_of(place),
         shape="list",
         extra={"index": entry},

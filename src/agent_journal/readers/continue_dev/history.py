@@ -5,23 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, times
-from agent_journal.blocks import unwrapped_parts
-from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Event, Media, Message, Other, Reasoning, Summary, Text, ToolResult
+from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.model import (
+    Event,
+    Media,
+    Message,
+    Other,
+    Reasoning,
+    Summary,
+    Text,
+    ToolResult,
+    ids,
+    timestamps,
+)
+from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
-from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.context import Context
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.tools import Tools
 from agent_journal.readers.continue_dev.values import same
+from agent_journal.readers.dialects import openai_messages as openai
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, Usage
     from agent_journal.notes import Notes
     from agent_journal.readers.continue_dev.config import Models
-    from agent_journal.readers.continue_dev.logged import Logged
+    from agent_journal.readers.continue_dev.session_logs import Logged
 
 # A tuple: a role may be anything, also what has no hash.
 _ROLES = ("user", "assistant", "system", "tool")
@@ -175,7 +185,7 @@ class History:
     def _told_elsewhere(self, item: Fields, said: list[Part]) -> tuple[str | None, str | None, Bag]:
         """When something was said and by which model, and what the logs say of it."""
         first = said[0] if said else None
-        at = times.moment(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
+        at = timestamps.moment(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
         logs = [*objects(item.look("promptLogs"))]
         extra = self._logged.of_answer(logs)
         if isinstance(first, ToolResult):
@@ -185,7 +195,7 @@ class History:
         event: Bag = next(iter(extra.values()), {})
         title = _model_in(logs[-1]) if logs else None
         model = self._models.id_of(title or words(event.get("modelTitle")))
-        return at or times.moment(event.get("timestamp")), model, extra
+        return at or timestamps.moment(event.get("timestamp")), model, extra
 
     def _usage(self, message: Fields, message_id: str) -> Usage | None:
         if not message.has("usage"):

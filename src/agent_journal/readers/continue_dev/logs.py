@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import ids, jsonstream, times
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Event, Feedback, Message, Other, Request, Text, Tool
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.spill import Grouped
+from agent_journal.model import (
+    Conversation,
+    Event,
+    Feedback,
+    Message,
+    Other,
+    Request,
+    Text,
+    Tool,
+    ids,
+    timestamps,
+)
 from agent_journal.notes import Kind
-from agent_journal.readers import _chat_templates
-from agent_journal.readers.continue_dev.beside import Beside
+from agent_journal.readers.continue_dev.companions import Beside
 from agent_journal.readers.continue_dev.names import (
     ALONE,
     CHAT,
@@ -28,16 +39,16 @@ from agent_journal.readers.continue_dev.names import (
     SOURCE,
 )
 from agent_journal.readers.continue_dev.session import agent_of
-from agent_journal.spill import Grouped
+from agent_journal.readers.dialects import chat_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Item, Part
     from agent_journal.notes import Notes
-    from agent_journal.readers._chat_templates import Turn
     from agent_journal.readers.continue_dev.config import Models
-    from agent_journal.source import Source
+    from agent_journal.readers.dialects.chat_templates import Turn
 
 _OPENING, _BETWEEN = "<assistant>\n", "\n\n<assistant>\n"
 _NO_TURN = (None, "")
@@ -84,7 +95,7 @@ class _Log:
             else:
                 self._ignored[kind] += 1
         if self.kind == CHAT and (file := self._source.companion(f"{FEEDBACK}.jsonl")) is not None:
-            for number, line in jsonstream.lines(file, self._note.about(file.label)):
+            for number, line in json_stream.lines(file, self._note.about(file.label)):
                 if line.__class__ is dict:
                     self._group({**line, "eventName": FEEDBACK}, number, None)
 
@@ -120,13 +131,13 @@ class _Log:
 def _lines(source: Source, note: Notes) -> Iterator[tuple[int, Any, bytes | None]]:
     """Number and value of each line, and its bytes if they need no care to be decoded again."""
     written: bytes | None
-    for number, line, is_whole in jsonstream.raw_lines(source, note):
+    for number, line, is_whole in json_stream.raw_lines(source, note):
         try:
-            value, written = jsonstream.ANY.one(line), line
+            value, written = json_stream.ANY.one(line), line
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
-            value, written = jsonstream.decode(line, note, number, kind), None
-        if value is not jsonstream.BAD:
+            value, written = json_stream.decode(line, note, number, kind), None
+        if value is not json_stream.BAD:
             yield number, value, written
 
 
@@ -157,7 +168,7 @@ class _Dialogue:
         self._note = note
         self._timeline: list[Message | Event] = []
         self._ids: dict[tuple[str | None, str, str], str] = {}
-        self._prompts = _chat_templates.Growing()
+        self._prompts = chat_templates.Growing()
         self._last_path: list[tuple[Turn, str]] = []
         self._requests: list[Request] = []
         self._tools: dict[str, int] = {}
@@ -221,7 +232,7 @@ class _Dialogue:
     def _asked(self, prompt: str) -> tuple[list[str], str | None, str | None]:
         """The messages of a prompt: those of the system, the last one, and the template they were in."""
         found = self._prompts.parsed(prompt)
-        turns = found.turns if found is not None else [_chat_templates.Turn("user", "", prompt)]
+        turns = found.turns if found is not None else [chat_templates.Turn("user", "", prompt)]
         system: list[str] = []
         last: str | None = None
         path: list[tuple[Turn, str]] = []
@@ -307,8 +318,8 @@ def _edit(line: Fields, kind: str, models: Models) -> Conversation:
     timeline: list[Message | Event] = []
     prompt, completion, changes = line.text("prompt"), line.text("completion"), line.take("diffs")
     if prompt:
-        found = _chat_templates.parsed(prompt)
-        turns = found.turns if found is not None else [_chat_templates.Turn("user", "", prompt)]
+        found = chat_templates.parsed(prompt)
+        turns = found.turns if found is not None else [chat_templates.Turn("user", "", prompt)]
         timeline += [
             Message(
                 id=ids.made(SOURCE, made, place), made_id=True, role=turn.role, parts=[Text(text=turn.text)]
@@ -340,4 +351,4 @@ def _edit(line: Fields, kind: str, models: Models) -> Conversation:
 
 
 def _moment(at: str) -> int:
-    return times.epoch_ms(at) or 0
+    return timestamps.epoch_ms(at) or 0

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream, times
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Conversation, Link, Message
+from agent_journal.model import Conversation, Link, Message, ids, timestamps
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.history import History
-from agent_journal.readers.continue_dev.logged import Logged
 from agent_journal.readers.continue_dev.names import INDEX, SOURCE
+from agent_journal.readers.continue_dev.session_logs import Logged
 from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Event
-    from agent_journal.readers.continue_dev.beside import Beside
-    from agent_journal.source import Source
+    from agent_journal.readers.continue_dev.companions import Beside
 
 # "vscode/1.104.0 (Continue/1.2.11)"
 _AGENT = re.compile(r"([^/]{1,80})/(\S{1,80}) \(Continue/([^)]{1,80})\)")
@@ -31,11 +31,11 @@ _UNKNOWN = "Unknown"
 def load(source: Source, note: Notes) -> Bag | None:
     """The object that a file is; of a damaged one, the members and items that are left."""
     quiet = Notes(keep=0)
-    whole = jsonstream.load(source, quiet)
+    whole = json_stream.load(source, quiet)
     if whole.__class__ is dict and not quiet.counts:
         return whole
     found: Bag = {}
-    for key, index, value in jsonstream.members(source, note):
+    for key, index, value in json_stream.members(source, note):
         if index is None:
             found[key] = value
         else:
@@ -116,7 +116,7 @@ def _origin(items: list[Any], usage: Any, source: Source) -> tuple[str | None, i
 
 def _quietly(file: Source) -> Bag:
     try:
-        whole = jsonstream.load(file, Notes(keep=0))
+        whole = json_stream.load(file, Notes(keep=0))
     except UnreadableSource:
         return {}
     return whole if isinstance(whole, dict) else {}
@@ -140,12 +140,12 @@ def agent_of(agent: str | None) -> tuple[str | None, str | None]:
 
 
 def _began(entry: Bag, timeline: Iterable[Message | Event]) -> str | None:
-    stated = times.moment(entry.get("dateCreated")) or times.moment(entry.get("date_created"))
+    stated = timestamps.moment(entry.get("dateCreated")) or timestamps.moment(entry.get("date_created"))
     return stated or min((each.at for each in timeline if each.at), key=_moment, default=None)
 
 
 def _moment(at: str) -> int:
-    return times.epoch_ms(at) or 0
+    return timestamps.epoch_ms(at) or 0
 
 
 def _of_file(source: Source, note: Notes) -> str | None:
@@ -153,7 +153,7 @@ def _of_file(source: Source, note: Notes) -> str | None:
     if source.modified_at is None:
         return None
     note(Kind.MISSING_TIME, "", "the time of the file stands in")
-    return times.from_epoch(int(source.modified_at))
+    return timestamps.from_epoch(int(source.modified_at))
 
 
 def _place(fields: Fields, entry: Bag) -> str | None:

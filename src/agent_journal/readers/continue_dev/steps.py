@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Event, Message, Text
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Conversation, Event, Message, Text, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
-    from agent_journal.readers.continue_dev.beside import Beside
-    from agent_journal.source import Source
+    from agent_journal.readers.continue_dev.companions import Beside
 
 _ASKED = "UserInputStep"
 

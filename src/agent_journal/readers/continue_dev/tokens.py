@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids
-from agent_journal.model import Message, Usage
+from agent_journal.model import Message, Usage, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.names import SOURCE
 

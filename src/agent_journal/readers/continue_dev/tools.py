@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.fields import Fields, words
+from agent_journal.decoding.fields import Fields, words
 from agent_journal.model import Other, ToolCall, ToolResult
 from agent_journal.notes import Kind
-from agent_journal.readers import _messages_openai as openai
 from agent_journal.readers.continue_dev import context
 from agent_journal.readers.continue_dev.names import TOOL_KINDS
 from agent_journal.readers.continue_dev.values import same
+from agent_journal.readers.dialects import openai_messages as openai
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, Tool, ToolKind

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from agent_journal.fields import words
+from agent_journal.decoding.fields import words
 from agent_journal.readers.continue_dev.names import NO_TITLES
 
 if TYPE_CHECKING:
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.model import Bag
 
 _FILE = "file://"

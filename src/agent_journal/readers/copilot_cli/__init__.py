@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers._copilot_events.names import TOOL_KINDS
-from agent_journal.readers.copilot_cli.signs import EVENTS, HISTORY, version_of
+from agent_journal.readers.copilot_cli.detect import EVENTS, HISTORY, version_of
+from agent_journal.readers.dialects.copilot_events.names import TOOL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 # A session's folder is called by its id, a UUID.
 _FOLDER = "*/????????-????-????-????-????????????"
@@ -98,11 +98,11 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the one conversation that a file holds."""
     if version == HISTORY:
-        from agent_journal.readers._copilot_events import history  # noqa: PLC0415 (imported when something is read)
+        from agent_journal.readers.dialects.copilot_events import history  # noqa: PLC0415 (imported when something is read)
 
         yield history.conversation(source, note, INFO.name)
         return
-    from agent_journal.readers._copilot_events.session import Session  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.dialects.copilot_events.session import Session  # noqa: PLC0415 (imported when something is read)
 
     session = Session(source, note)
     session.read()

@@ -6,21 +6,21 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from agent_journal import jsonstream, times
-from agent_journal.fields import Fields
-from agent_journal.model import Bag
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.decoding.spill import Grouped
+from agent_journal.model import Bag, timestamps
 from agent_journal.notes import Kind
+from agent_journal.readers.copilot_completions.fastpath import SHAPE, UsualEvent, as_record
 from agent_journal.readers.copilot_completions.names import EVENTS, FILE, TIME
 from agent_journal.readers.copilot_completions.thread import Thread, first_of
-from agent_journal.readers.copilot_completions.usual import SHAPE, UsualEvent, as_record
-from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Conversation
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 # How long the small fields of an event are.
 _OVERHEAD = 300
@@ -58,7 +58,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
             ms = ms if stated is None else stated
             grouped.add_whole(record.file, ms, _PlacedUsual(where, ms, record, at), _size(record))
             continue
-        stated = times.epoch_ms(times.moment(first_of(record, TIME)))
+        stated = timestamps.epoch_ms(timestamps.moment(first_of(record, TIME)))
         ms = ms if stated is None else stated
         file = first_of(record, FILE)
         try:
@@ -85,7 +85,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
 
 def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[str, Any]]:
     """Each event of a file: an element, a line, or one of those that an object lists; what else that says."""
-    for where, value in jsonstream.values(source, note, SHAPE):
+    for where, value in json_stream.values(source, note, SHAPE):
         if value.__class__ is UsualEvent:
             yield where, value
             continue
@@ -105,8 +105,8 @@ def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[st
 # Several suggestions for one prompt have the same time.
 @lru_cache(maxsize=8)
 def _time(text: str) -> tuple[str | None, int | None]:
-    at = times.moment(text)
-    return at, times.epoch_ms(at)
+    at = timestamps.moment(text)
+    return at, timestamps.epoch_ms(at)
 
 
 def _size(event: UsualEvent) -> int:

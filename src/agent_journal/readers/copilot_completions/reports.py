@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import ids, jsonstream, times
-from agent_journal.model import Bag, Conversation, Event
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.spill import Grouped
+from agent_journal.model import Bag, Conversation, Event, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.copilot_completions.names import DAYS, LINKS, SOURCE, USERS
-from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Message
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _DATES = ("date", "day", "report_day")
 # What rows say about where they belong, and all rows below them belong as well.
@@ -55,7 +55,7 @@ def days(source: Source, version: str, note: Notes) -> Iterator[Conversation]:
 
 def _records(source: Source, note: Notes) -> Iterator[tuple[str, Bag, Bag]]:
     """Each record, with what stands around the list it is in."""
-    for where, value in jsonstream.values(source, note):
+    for where, value in json_stream.values(source, note):
         if value.__class__ is not dict:
             note(Kind.BAD_RECORD, where, f"a record is {type(value).__name__}")
             continue
@@ -118,7 +118,7 @@ def _heads(values: list[list[Bag]]) -> Bag:
 def _begin(day: str) -> str | None:
     """When a day begins; GitHub counts by days in UTC."""
     begin = f"{day}T00:00:00Z"
-    return begin if times.is_moment(begin) and times.parse(begin) else None
+    return begin if timestamps.is_moment(begin) and timestamps.parse(begin) else None
 
 
 def _events(made: str, version: str, at: str | None, records: list[Bag]) -> list[Message | Event]:

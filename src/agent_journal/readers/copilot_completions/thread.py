@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from agent_journal import ids
-from agent_journal.model import Bag, Code, Conversation, Event, Message, Usage
+from agent_journal.model import Bag, Code, Conversation, Event, Message, Usage, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.copilot_completions.names import (
     ACCOUNT,
@@ -32,9 +31,9 @@ from agent_journal.readers.copilot_completions.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.notes import Notes
-    from agent_journal.readers.copilot_completions.usual import UsualEvent
+    from agent_journal.readers.copilot_completions.fastpath import UsualEvent
 
 # Tokens are not logged: English text and code have about four characters per token.
 _CHARACTERS_PER_TOKEN = 4

@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
+from agent_journal.readers.cursor.detect import version_of
 from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
-from agent_journal.readers.cursor.signs import version_of
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 # The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
 _ROOTS = ("~/.cursor", "~/.config/cursor", "%CURSOR_CONFIG_DIR%", "%CURSOR_DATA_DIR%")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Reasoning, Text, Usage
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, Reasoning, Text, Usage, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import attached, rich, tool
+from agent_journal.readers.cursor import attachments, rich_text, tool
 from agent_journal.readers.cursor.values import parsed, said, text_in
 
 if TYPE_CHECKING:
     from agent_journal.model import Part, Role
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
-    from agent_journal.tree import Entry
 
 _ROLES: dict[Any, Role] = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
 # Times below are milliseconds since the editor was started (the year 2000 as milliseconds since 1970).
@@ -40,7 +39,7 @@ class Bubbles:
         _drop_no_count(fields)
         at = _moment(fields)
         if at is None and "createdAt" in header:
-            at = times.moment(header["createdAt"])
+            at = timestamps.moment(header["createdAt"])
         parts = [] if role is None else self._parts(fields, role, bubble_id)
         if role is None or not parts:
             return Event(id=bubble_id, name="bubble", at=at, data=_extra(fields, header))
@@ -69,18 +68,18 @@ class Bubbles:
         parts: list[Part] = []
         if fields.has("thinking") and (thought := _thought(fields)) is not None:
             parts.append(thought)
-        text = fields.text("text") or fields.text("rawText") or rich.plain(fields.look("richText"))
+        text = fields.text("text") or fields.text("rawText") or rich_text.plain(fields.look("richText"))
         if text:
             parts.append(Text(text=text))
         if fields.has("codeBlocks"):
-            parts += attached.code_blocks(fields, text)
+            parts += attachments.code_blocks(fields, text)
         if fields.has("toolFormerData") and (used := fields.bag("toolFormerData")) is not None:
             done = tool.parts(used, bubble_id, self._note, str(fields.where))
             parts += done
             if not done:
                 fields.keep("toolFormerData", used)
         if role == "user" or fields.look("images"):
-            parts += attached.sent_along(fields)
+            parts += attachments.sent_along(fields)
         if fields.has("errorDetails") and (told := _error(fields.look("errorDetails"))):
             parts.append(Text(text=told, extra={"kind": "errorDetails"}))
         return parts
@@ -153,7 +152,7 @@ def _moment(fields: Fields) -> str | None:
     for name in _CLOCKS:
         clock = timing.get(name)
         if clock.__class__ in (int, float) and clock >= _ABSOLUTE_FROM:
-            return times.from_epoch(round(clock))
+            return timestamps.from_epoch(round(clock))
     return None
 
 

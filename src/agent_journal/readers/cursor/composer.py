@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor.bubble import Bubbles
 from agent_journal.readers.cursor.names import NAME
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Bag
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
     from agent_journal.readers.cursor.rows import Rows
-    from agent_journal.tree import Entry
 
 _CHECKPOINT, _CONTEXT = "checkpointId", "messageRequestContext"
 _TOOLS = 15
@@ -119,7 +118,7 @@ class Composer:
             self._note(Kind.REPEATED_RECORD, self.where, f"bubble {bubble_id}")
             return
         if bubble is None:
-            at = times.moment(header.get("createdAt"))
+            at = timestamps.moment(header.get("createdAt"))
             self._put(Event(id=bubble_id, name="missing bubble", at=at, data=said(header)))
             return
         if "workspaceUris" in bubble:
@@ -196,4 +195,4 @@ def _lend(bubble: Bag | None, use: Any) -> bool:
 
 
 def _epoch(bubble: Bag) -> int:
-    return times.epoch_ms(times.moment(bubble.get("createdAt"))) or 0
+    return timestamps.epoch_ms(timestamps.moment(bubble.get("createdAt"))) or 0

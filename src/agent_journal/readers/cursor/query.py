@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
-from agent_journal.model import Text
-from agent_journal.readers._injected import SENT
+from agent_journal.model import Text, timestamps
+from agent_journal.readers.dialects.injected_text import SENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +48,7 @@ def asked_at(parts: Iterable[Part]) -> str | None:
         if isinstance(part, Text) and isinstance(sent := part.extra.get(SENT), str):
             stamp = _stamp(sent)
             if stamp is not None and stamp[1] in _MONTHS:
-                return times.moment(_written(stamp))
+                return timestamps.moment(_written(stamp))
     return None
 
 

@@ -10,7 +10,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.database import Database
+    from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.notes import Notes
 
 DISK, ITEMS = "cursorDiskKV", "ItemTable"

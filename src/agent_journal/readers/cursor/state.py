@@ -9,22 +9,22 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.cursor import about, blobs, spoken, tabs
+from agent_journal.readers.cursor import agent_messages, blobs, metadata, tabs
 from agent_journal.readers.cursor.composer import Composer
+from agent_journal.readers.cursor.detect import HEADS, TABS
 from agent_journal.readers.cursor.rows import DISK, ITEMS, Rows, good_rows
-from agent_journal.readers.cursor.signs import HEADS, TABS
 from agent_journal.readers.cursor.values import record
 from agent_journal.readers.cursor.workspace import Workspaces, heads_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.database import Database
+    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Bag, Item
-    from agent_journal.source import Source
-    from agent_journal.tree import Entry
+    from agent_journal.model.tree import Entry
 
 _PREFIX, _BUBBLES = "composerData:", "bubbleId:"
 _ALL_HEADS, _HEADS_TABLE = "composer.composerHeaders", "composerHeaders"
@@ -85,14 +85,14 @@ class State:
         self._counts["answers"] += chat.bubbles.answers
         self._counts["counted"] += chat.bubbles.counted
         place, head = self._known_of(chat)
-        yield about.conversation(chat, place, head, self._parents.get(chat.id))
+        yield metadata.conversation(chat, place, head, self._parents.get(chat.id))
 
     def _known_of(self, chat: Composer) -> tuple[Bag, Bag]:
         """The place and the head of a chat, from the nearest that tell them."""
         head = self._heads.get(chat.id, {})
-        if about.folder(chat) is not None:
+        if metadata.folder(chat) is not None:
             return {}, head
-        place = self._place or self._workspaces.place(about.window(chat, head))
+        place = self._place or self._workspaces.place(metadata.window(chat, head))
         if not place:
             place, older = self._workspaces.heads.get(chat.id, ({}, {}))
             head = head or older
@@ -119,7 +119,7 @@ class State:
         for chat_id, raw in self._disk.below(_PREFIX):
             if raw is None or not any(f'"{name}"'.encode() in raw for name in _CHILDREN):
                 continue
-            data = jsonstream.decode(raw, _QUIET, "")
+            data = json_stream.decode(raw, _QUIET, "")
             for child in _children(data) if isinstance(data, dict) else ():
                 found.setdefault(child, chat_id)
         return found
@@ -136,10 +136,10 @@ class State:
         heard: list[Entry] = []
         used: Counter[str] = Counter()
         for blob in blobs.messages(root, self._blob):
-            data = None if blob.data is None else jsonstream.decode(blob.data, self._note, blob.hash)
+            data = None if blob.data is None else json_stream.decode(blob.data, self._note, blob.hash)
             if isinstance(data, dict) and (is_lost or data.get("role") == "system"):
-                entry = spoken.entry(data, blob.hash, chat.id, self._note)
-                heard.append(spoken.told_once(entry, used, chat.id))
+                entry = agent_messages.entry(data, blob.hash, chat.id, self._note)
+                heard.append(agent_messages.told_once(entry, used, chat.id))
             elif not is_lost:
                 break
             elif blob.data is None:

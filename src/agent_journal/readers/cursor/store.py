@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, jsonstream, times
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Link, Message
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Link, Message, ids, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import blobs, spoken
+from agent_journal.readers.cursor import agent_messages, blobs
+from agent_journal.readers.cursor.detect import META, decoded_head
 from agent_journal.readers.cursor.names import NAME, SECRETS
 from agent_journal.readers.cursor.rows import good_rows
-from agent_journal.readers.cursor.signs import META, decoded_head
 from agent_journal.readers.cursor.values import loaded, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.database import Database
+    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Bag
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
-    from agent_journal.tree import Entry
 
 _ROOT = "latestRootBlobId"
 # Blobs that begin with "{", in the order in which they were written.
@@ -54,14 +54,16 @@ class Store:
         self._read(fields.look(_ROOT), chat_id)
         timeline = self._timeline
         beside = self._beside()
-        facts = next(filter(None, (spoken.facts(e.parts) for e in timeline if isinstance(e, Message))), {})
+        facts = next(
+            filter(None, (agent_messages.facts(e.parts) for e in timeline if isinstance(e, Message))), {}
+        )
         return Conversation(
             id=chat_id,
             made_id=stated is None,
             source=NAME,
             title=_title(fields, beside),
-            started_at=fields.moment("createdAt") or times.moment(beside.get("createdAtMs")),
-            updated_at=times.moment(beside.get("updatedAtMs")),
+            started_at=fields.moment("createdAt") or timestamps.moment(beside.get("createdAtMs")),
+            updated_at=timestamps.moment(beside.get("updatedAtMs")),
             model=fields.text("lastUsedModel"),
             cwd=facts.get("cwd") or text_in(beside, "cwd"),
             os=facts.get("os"),
@@ -74,7 +76,7 @@ class Store:
 
     def _head(self) -> Bag:
         for (value,) in good_rows(self._database, self._note, "meta", META):
-            head = jsonstream.decode(decoded_head(value), self._note, "meta")
+            head = json_stream.decode(decoded_head(value), self._note, "meta")
             if isinstance(head, dict):
                 return head
         return {}
@@ -100,7 +102,7 @@ class Store:
         is_shown = root is None or blobs.count_turns(root) > asked
         used: Counter[str] = Counter()
         for entry in self._in_order(reached, chat_id, is_shown=is_shown):
-            self._timeline.append(spoken.told_once(entry, used, chat_id))
+            self._timeline.append(agent_messages.told_once(entry, used, chat_id))
 
     def _in_order(
         self, reached: list[tuple[str, Entry | None]], chat_id: str, *, is_shown: bool
@@ -133,8 +135,10 @@ class Store:
         if blob.data is None:
             self._note(Kind.MISSING_FILE, where, "a message that the chat names")
             return None
-        value = jsonstream.decode(blob.data, self._note, where)
-        return spoken.entry(value, blob.hash, chat_id, self._note) if isinstance(value, dict) else None
+        value = json_stream.decode(blob.data, self._note, where)
+        return (
+            agent_messages.entry(value, blob.hash, chat_id, self._note) if isinstance(value, dict) else None
+        )
 
     def _blob(self, name: str) -> bytes | None:
         for (data,) in good_rows(self._database, self._note, f"blob {name[:16]}", _BLOB, name):

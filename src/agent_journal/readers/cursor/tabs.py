@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor.bubble import Bubbles
+from agent_journal.readers.cursor.detect import TABS
 from agent_journal.readers.cursor.names import NAME
-from agent_journal.readers.cursor.signs import TABS
 from agent_journal.readers.cursor.values import said
 from agent_journal.readers.cursor.workspace import folder_in
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Bag
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
-    from agent_journal.tree import Entry
 
 
 def conversations(data: Bag | None, place: Bag, note: Notes) -> Iterator[Conversation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import ToolCall, ToolResult
 from agent_journal.readers.cursor.names import kind_of
 from agent_journal.readers.cursor.values import parsed, said

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, jsonstream, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Link, Message, Text
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, Link, Message, Text, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers import _blocks_anthropic as blocks
-from agent_journal.readers.cursor import spoken
+from agent_journal.readers.cursor import agent_messages
 from agent_journal.readers.cursor.names import NAME, TOOL_KINDS
 from agent_journal.readers.cursor.query import asked, asked_at
+from agent_journal.readers.dialects import anthropic_blocks as blocks
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Part
+    from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
-    from agent_journal.tree import Entry
 
 _FOLDER, _BELOW = "agent-transcripts", "subagents"
 _STOPPED = "User aborted"
@@ -35,7 +35,7 @@ def chat_id_of(source: Source) -> str | None:
 
 def conversation(source: Source, entries: list[Entry], chat_id: str | None) -> Conversation:
     """The chat that the entries of a file are."""
-    found = (spoken.facts(entry.parts) for entry in entries if isinstance(entry, Message))
+    found = (agent_messages.facts(entry.parts) for entry in entries if isinstance(entry, Message))
     facts = next(filter(None, found), {})
     moments = [entry.at for entry in entries if entry.at is not None]
     return Conversation(
@@ -69,7 +69,7 @@ def entries_in(source: Source, chat_id: str | None, note: Notes) -> list[Entry]:
     """What each line says."""
     found: list[Entry] = []
     calls: set[str | None] = {None}
-    for number, record in jsonstream.lines(source, note):
+    for number, record in json_stream.lines(source, note):
         if not isinstance(record, dict):
             note(Kind.WRONG_TYPE, number, f"the line is {type(record).__name__}, expected an object")
             continue
@@ -93,9 +93,9 @@ def _entry(fields: Fields, entry_id: str) -> Entry:
     parts = blocks.parts(content, fields.note, fields.where, TOOL_KINDS)
     if role == "user":
         parts = [_typed(part) for part in parts]
-    hidden = role == "user" and spoken.is_context(parts)
+    hidden = role == "user" and agent_messages.is_context(parts)
     if role == "user" and not hidden:
-        parts = spoken.with_context_marked(parts)
+        parts = agent_messages.with_context_marked(parts)
     return Message(
         id=entry_id,
         made_id=True,

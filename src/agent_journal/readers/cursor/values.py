@@ -7,14 +7,14 @@ from urllib.parse import unquote
 
 import msgspec
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import words
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
@@ -25,8 +25,8 @@ def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
     if not isinstance(data, bytes):
         note(Kind.BAD_RECORD, where, f"the row holds {type(raw).__name__}, expected JSON")
         return None
-    value = jsonstream.decode(data, note, where)
-    if value is None or value is jsonstream.BAD:
+    value = json_stream.decode(data, note, where)
+    if value is None or value is json_stream.BAD:
         return None
     if not isinstance(value, dict):
         note(Kind.BAD_RECORD, where, f"the row holds {type(value).__name__}, expected an object")
@@ -37,11 +37,11 @@ def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
 def loaded(file: Source, note: Notes) -> Any:
     """The value in a small file of JSON; None, noted, if it cannot be read."""
     try:
-        value = jsonstream.load(file, note.about(file.label))
+        value = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return None
-    return None if value is jsonstream.BAD else value
+    return None if value is json_stream.BAD else value
 
 
 def parsed(text: Any) -> Any:

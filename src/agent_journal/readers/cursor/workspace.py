@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import database
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
+from agent_journal.readers.cursor.detect import HEADS
 from agent_journal.readers.cursor.rows import ITEMS, Rows
-from agent_journal.readers.cursor.signs import HEADS
 from agent_journal.readers.cursor.values import loaded, path_of, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _STORAGE, _DATABASE, _PLACE = "workspaceStorage", "state.vscdb", "workspace.json"
 
@@ -61,7 +61,7 @@ class Workspaces:
             return {}
         note = self._note.about(file.label)
         try:
-            with database.opened(file) as opened:
+            with sqlite_copy.opened(file) as opened:
                 return heads_in(Rows(opened, ITEMS, note), HEADS, note)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)

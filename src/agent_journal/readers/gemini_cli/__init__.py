@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo, Retention
+from agent_journal.readers.gemini_cli.detect import CHECKPOINT, DOCUMENT, LOG, PROMPTS, version_of
 from agent_journal.readers.gemini_cli.names import TOOL_KINDS
-from agent_journal.readers.gemini_cli.signs import CHECKPOINT, DOCUMENT, LOG, PROMPTS, version_of
-from agent_journal.records import RecordForm
+from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="gemini-cli",

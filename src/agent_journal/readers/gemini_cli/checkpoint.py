@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from agent_journal import ids, jsonstream, roles
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Message, Other
+from agent_journal.model import Conversation, Message, Other, ids, roles
 from agent_journal.notes import Kind
-from agent_journal.readers import _parts_google as google
+from agent_journal.readers.dialects import google_parts as google
 from agent_journal.readers.gemini_cli.message import with_injected_marked
 from agent_journal.readers.gemini_cli.names import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _PREFIX, _SUFFIX = "checkpoint-", ".json"
 # Before a tool changes files, the app saves what it shows and, under the second name, what the model saw.
@@ -49,7 +49,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
 
 def _saved(source: Source, note: Notes) -> tuple[dict[str, Any], list[Any]]:
     """What stands beside the history, and the history; of a damaged file, the messages that are left."""
-    whole = jsonstream.load(source, note)
+    whole = json_stream.load(source, note)
     if isinstance(whole, list):
         return {}, whole
     if isinstance(whole, dict):
@@ -60,7 +60,7 @@ def _saved(source: Source, note: Notes) -> tuple[dict[str, Any], list[Any]]:
                 return fields.rest(), history
         return {}, []
     for key in (None, *_HISTORIES):
-        found = [value for _, value in jsonstream.elements(source, note, key)]
+        found = [value for _, value in json_stream.elements(source, note, key)]
         if found and not any(name in found[0] for name in _HISTORIES if isinstance(found[0], dict)):
             return {}, found
     return {}, []

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
-from agent_journal import roles
-from agent_journal.fields import Fields
-from agent_journal.model import Message, Other, Part, Reasoning, Role, Text, ToolCall, ToolResult, Usage
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import (
+    Message,
+    Other,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+    roles,
+)
 from agent_journal.notes import Kind
-from agent_journal.readers import _parts_google as google
-from agent_journal.readers._injected import marked
+from agent_journal.readers.dialects import google_parts as google
+from agent_journal.readers.dialects.injected_text import marked
 from agent_journal.readers.gemini_cli.names import INJECTED, REFERENCES, SNAPSHOT, kind_of
 
 if TYPE_CHECKING:

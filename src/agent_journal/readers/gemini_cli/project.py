@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _CHATS = "chats"
 _ROOT, _PROJECTS = ".project_root", "projects.json"
@@ -93,7 +93,7 @@ def _projects(file: Source | None, note: Notes) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        value = jsonstream.load(file, note.about(file.label))
+        value = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return {}

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.model import Text
-from agent_journal.readers._prompts import PromptList, entries
+from agent_journal.readers.dialects.prompt_history import PromptList, entries
 from agent_journal.readers.gemini_cli import project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation for each session: the prompts, without the answers."""
     asked = PromptList(name)
     folder = project.folder_of_list(source, note)
-    found = ((f"[{index}]", raw) for index, raw in jsonstream.elements(source, note))
+    found = ((f"[{index}]", raw) for index, raw in json_stream.elements(source, note))
     for fields in entries(found, note):
         if fields.look("type") == "user":
             fields.drop("type")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_journal.fields import objects
+from agent_journal.decoding.fields import objects
 
 _CONTENT, _CALLS, _TIME = "content", "toolCalls", "timestamp"
 # What one response of the model cost stays true whatever becomes of its text.

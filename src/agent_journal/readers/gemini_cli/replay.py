@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_cli import relist, repeats
 from agent_journal.readers.gemini_cli.message import Place, message
@@ -275,7 +274,7 @@ def _id(raw: Any) -> str | None:
 
 def _changed_at(data: dict[str, Any]) -> str | None:
     values = data.get(_CHANGE)
-    return times.moment(values.get("lastUpdated")) if values.__class__ is dict else None
+    return timestamps.moment(values.get("lastUpdated")) if values.__class__ is dict else None
 
 
 def only_before(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

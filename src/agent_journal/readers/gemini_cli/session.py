@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream, tree
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Link, Message, Summary
+from agent_journal.model import Conversation, Link, Message, Summary, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.gemini_cli import beside, project
+from agent_journal.readers.gemini_cli import companions, project
+from agent_journal.readers.gemini_cli.detect import DOCUMENT
 from agent_journal.readers.gemini_cli.message import snapshot
 from agent_journal.readers.gemini_cli.replay import Replay
-from agent_journal.readers.gemini_cli.signs import DOCUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Event
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _MESSAGES = "messages"
 
@@ -33,7 +33,7 @@ def conversations(source: Source, version: str, note: Notes, name: str) -> Itera
     if version == DOCUMENT:
         _read_document(source, replay, note)
     else:
-        for number, record in jsonstream.lines(source, note):
+        for number, record in json_stream.lines(source, note):
             replay.add(record, number)
     if not replay.is_one:
         raise UnreadableSource(source.label, "no line in it is a line of a session")
@@ -42,12 +42,12 @@ def conversations(source: Source, version: str, note: Notes, name: str) -> Itera
 
 def _read_document(source: Source, replay: Replay, note: Notes) -> None:
     """Take a whole session; of a damaged one, the facts and messages that are left."""
-    whole = jsonstream.load(source, note)
+    whole = json_stream.load(source, note)
     if isinstance(whole, dict):
         replay.begin(whole, "")
         return
     head: dict[str, Any] = {_MESSAGES: []}
-    for key, index, value in jsonstream.members(source, note):
+    for key, index, value in json_stream.members(source, note):
         if index is None:
             head[key] = value
         elif key == _MESSAGES:
@@ -66,7 +66,7 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
     timeline = replay.timeline(owner)
     spot = project.spot(source)
     if spot is not None:
-        beside.restore(timeline, source, spot, note)
+        companions.restore(timeline, source, spot, note)
     first, last = _span(timeline)
     return Conversation(
         id=owner,
@@ -107,7 +107,7 @@ def _link(source: Source, spot: project.Spot | None, session: str) -> Link | Non
     parent = None if spot is None else spot.parent
     if parent is None or parent == session:
         return None
-    message, call = beside.started_by(source, parent, session)
+    message, call = companions.started_by(source, parent, session)
     return Link(conversation_id=parent, relation="subagent", message_id=message, call_id=call)
 
 

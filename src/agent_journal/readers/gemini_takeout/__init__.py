@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.gemini_takeout.signs import (
+from agent_journal.readers.gemini_takeout.detect import (
     ACTIVITY,
     DOCUMENTED,
     PAGE,
@@ -23,10 +23,10 @@ from agent_journal.readers.gemini_takeout.signs import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name=SOURCE,

@@ -10,18 +10,18 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from agent_journal.encoding import utf8
+from agent_journal.decoding.text_encoding import utf8
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_takeout import dates, words
+from agent_journal.readers.gemini_takeout.detect import CARD
 from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.signs import CARD
 from agent_journal.readers.gemini_takeout.tags import attributes, plain, until_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _BLOCK = 1 << 20
 # A card larger than this is not read: answers are a few kilobytes.

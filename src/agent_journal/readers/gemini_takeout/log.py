@@ -5,25 +5,25 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from agent_journal import ids, jsonstream, times, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Media, Message
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.decoding.spill import Grouped
+from agent_journal.detection.peek import Peek
+from agent_journal.inputs.input import files_below
+from agent_journal.model import Conversation, Event, Media, Message, ids, timestamps, tree
 from agent_journal.notes import Kind
-from agent_journal.peek import Peek
-from agent_journal.readers._members import read_from
-from agent_journal.readers.gemini_takeout import cards, usual
-from agent_journal.readers.gemini_takeout.attached import Files
+from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.gemini_takeout import cards, fastpath
+from agent_journal.readers.gemini_takeout.attachments import Files
+from agent_journal.readers.gemini_takeout.detect import LOGS, PAGE, SOURCE, version_of
+from agent_journal.readers.gemini_takeout.fastpath import SHAPE, UsualRecord, as_record, size
 from agent_journal.readers.gemini_takeout.records import Entry, conversations_of, entries, moment_of
-from agent_journal.readers.gemini_takeout.signs import LOGS, PAGE, SOURCE, version_of
-from agent_journal.readers.gemini_takeout.usual import SHAPE, UsualRecord, as_record, size
-from agent_journal.source import files_below
-from agent_journal.spill import Grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 Record: TypeAlias = dict[str, Any] | UsualRecord
 
@@ -78,7 +78,7 @@ def _records(file: Source, note: Notes) -> Iterator[tuple[str, Record]]:
     if Peek(file).opening == "<":
         yield from cards.records(file, note)
         return
-    for index, record in jsonstream.elements(file, note, shape=SHAPE):
+    for index, record in json_stream.elements(file, note, shape=SHAPE):
         where = f"[{index}]"
         if record.__class__ is UsualRecord or record.__class__ is dict:
             yield where, record
@@ -102,7 +102,7 @@ class _Log:
         for where, record in records:
             self.is_empty = False
             at = moment_of(_seen(record, "time"))
-            order = times.epoch_ms(at)
+            order = timestamps.epoch_ms(at)
             self._falling += 0 if order is None or order == last else 1 if order < last else -1
             last = last if order is None else order
             self._add(Kept(last, where, at, record))
@@ -184,7 +184,9 @@ def _copied(kept: Kept) -> Kept:
 
 def _entries(kept: Kept, files: Files, note: Notes) -> Iterable[Entry]:
     """The messages of a record."""
-    if isinstance(kept.record, UsualRecord) and (told := usual.entries(kept.record, files, note, kept.where)):
+    if isinstance(kept.record, UsualRecord) and (
+        told := fastpath.entries(kept.record, files, note, kept.where)
+    ):
         return told
     return entries(Fields(_written(kept.record), note, kept.where), kept.at, files)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from agent_journal import ids, jsonstream, times
-from agent_journal.model import Event, Media, Message, Other, Part, Role, Text
+from agent_journal.decoding import json_stream
+from agent_journal.model import Event, Media, Message, Other, Part, Role, Text, ids, timestamps
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.gemini_takeout import dates, words
-from agent_journal.readers.gemini_takeout.attached import Files, attached
+from agent_journal.readers.gemini_takeout.attachments import Files, attached
+from agent_journal.readers.gemini_takeout.detect import SOURCE, is_ours, is_said
 from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.signs import SOURCE, is_ours, is_said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.readers.gemini_takeout.page import Image
 
 Entry: TypeAlias = Message | Event
@@ -53,7 +53,7 @@ def conversations_of(title_url: Any, details: Any) -> list[str]:
 
 def moment_of(written: Any) -> str | None:
     """The time of a record, from JSON or as a page writes it."""
-    at = times.moment(written)
+    at = timestamps.moment(written)
     if at is None and written.__class__ is str and (understood := dates.understood(written)):
         return understood.at
     return at
@@ -91,7 +91,7 @@ def _check_time(fields: Fields, at: str | None) -> None:
     elif at is None:
         fields.note(Kind.BAD_TIME, fields.where, f"time: {str(written)[:60]!r}")
     elif (
-        times.moment(written) is None
+        timestamps.moment(written) is None
         and (read := dates.understood(written))
         and read.unknown_zone is not None
     ):
@@ -164,11 +164,11 @@ def _sides(inside: dict[str, Any]) -> list[_Said]:
 def _text_in(value: str) -> str:
     """The text in a request or response: what its JSON calls text, or all of it."""
     decoded = (
-        jsonstream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
+        json_stream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
         if value[:1] in '[{"'
         else value
     )
-    if decoded is jsonstream.BAD:
+    if decoded is json_stream.BAD:
         return value
     found: list[str] = []
     pending: list[Any] = [decoded]

@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_journal import ids
-from agent_journal.encoding import utf8
-from agent_journal.model import Memory
+from agent_journal.decoding.text_encoding import utf8
+from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
+from agent_journal.readers.gemini_takeout.detect import SOURCE
 from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.signs import SOURCE
 from agent_journal.readers.gemini_takeout.tags import attributes, plain, until_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _LARGEST = 32 << 20
 _LABEL = re.compile(r"<b>([^<>]{1,60}):\s*</b>", re.IGNORECASE)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Media, Message, Other, Part, Reasoning, Role, Text
+from agent_journal.model import Conversation, Event, Media, Message, Other, Part, Reasoning, Role, Text, ids
 from agent_journal.notes import Kind
-from agent_journal.readers.gemini_takeout.signs import SOURCE
+from agent_journal.readers.gemini_takeout.detect import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _ROLES: dict[str, Role] = {"user_turn": "user", "system_turn": "assistant"}
 # Pictures are named without the suffix that their files may have.
@@ -25,7 +25,7 @@ _SUFFIXES = ("", ".png", ".jpg", ".jpeg", ".webp")
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     """Yield the one conversation of a document; turns that were edited or made again follow each other."""
-    for index, document in jsonstream.elements(source, note):
+    for index, document in json_stream.elements(source, note):
         if document.__class__ is not dict:
             note(Kind.BAD_RECORD, f"[{index}]", "a conversation is an object")
             continue

@@ -6,7 +6,7 @@ import io
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.notes import Notes
 from agent_journal.readers import ReaderInfo
 from agent_journal.readers.grok.names import (
@@ -24,9 +24,9 @@ from agent_journal.readers.grok.names import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 _X_ARCHIVE = "x-archive"
 INFO = ReaderInfo(
@@ -89,7 +89,7 @@ def _of_damaged(file: Peek) -> dict[str, Any] | None:
     """What a file that is not JSON as a whole seems to hold, told by its first conversation that is."""
     if file.opening != "{" or b'"responses"' not in file.head:
         return None
-    found = jsonstream.elements_in(io.BytesIO(file.head), Notes(), "conversations")
+    found = json_stream.elements_in(io.BytesIO(file.head), Notes(), "conversations")
     return {"conversations": [value for _, value in islice(found, 1)]}
 
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import objects, words
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
-from agent_journal.readers._written import LONGEST, as_text
+from agent_journal.readers.dialects.text_files import LONGEST, as_text
 from agent_journal.readers.grok.names import ASSETS
 
 if TYPE_CHECKING:
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
     from agent_journal.readers.grok.values import Bag
-    from agent_journal.source import Source
 
 _SIGNS: tuple[tuple[bytes, int, MediaKind, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", 0, "image", "image/png"),

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.fields import objects, words
+from agent_journal.decoding.fields import objects, words
 from agent_journal.model import Citation, Media
 from agent_journal.readers.grok.values import Bag, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
 
 MARK = "<grok:render"
 _END = "</grok:render>"

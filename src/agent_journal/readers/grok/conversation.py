@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Message, Summary
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Conversation, Message, Summary, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.names import SOURCE
 from agent_journal.readers.grok.response import kept_raw, read_response, requested_model, unwrapped

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
-from agent_journal.readers._members import read_from
-from agent_journal.readers.grok import beside
+from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.grok import companions
 from agent_journal.readers.grok.assets import Assets
 from agent_journal.readers.grok.conversation import is_entry, read_entry
 from agent_journal.readers.grok.names import ASSETS, BILLING, MAIN, PROFILE, SECTIONS
-from agent_journal.source import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
@@ -30,7 +30,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
         if name in files:
             account |= _account(files[name], name, note)
     if account:
-        yield beside.identity(account)
+        yield companions.identity(account)
     assets = Assets(files)
     yield from read_from(folder, files[MAIN], read_file(files[MAIN], assets, note))
     _note_ignored(folder, files, assets, note)
@@ -41,7 +41,7 @@ def read_file(file: Source, assets: Assets, note: Notes) -> Iterator[Item]:
     here = note.about(file.label)
     unknown: set[str] = set()
     try:
-        for section, index, value in jsonstream.members(file, here):
+        for section, index, value in json_stream.members(file, here):
             if section not in SECTIONS and value is not None and section not in unknown:
                 unknown.add(section)
                 here(Kind.UNKNOWN_TYPE, section, "a section of an unknown kind")
@@ -57,23 +57,23 @@ def _items(section: str, place: str, value: Any, assets: Assets, note: Notes) ->
     if section == "conversations" and is_entry(value):
         yield read_entry(value, place, assets, note)
     elif section == "projects" and value.__class__ is dict:
-        yield from beside.project(value, place, note)
+        yield from companions.project(value, place, note)
     elif section == "media_posts" and value.__class__ is dict:
-        yield beside.media_post(value, place, assets, note)
+        yield companions.media_post(value, place, assets, note)
     else:
         if section in SECTIONS and (section != "tasks" or value.__class__ is not dict):
             note(Kind.UNKNOWN_TYPE, place, f"{type(value).__name__} of an unknown kind among {section}")
-        yield beside.kept("task" if section == "tasks" else section, value, place, note)
+        yield companions.kept("task" if section == "tasks" else section, value, place, note)
 
 
 def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
     """What a small file says; of the account's own, under its own names."""
     try:
-        value = jsonstream.load(file, note.about(file.label))
+        value = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return {}
-    if value is jsonstream.BAD:
+    if value is json_stream.BAD:
         return {}
     return value if name == PROFILE and value.__class__ is dict else {name: value}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids
-from agent_journal.fields import Fields, words
-from agent_journal.model import Event, Message, Text
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Event, Message, Text, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import attached
 from agent_journal.readers.grok.citations import MARK, citations, drawn, found_pictures, shown

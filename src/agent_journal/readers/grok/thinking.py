@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import objects, words
+from agent_journal.decoding.fields import objects, words
 from agent_journal.model import Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.citations import page
@@ -18,7 +18,7 @@ from agent_journal.readers.grok.values import Bag, enclosed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.model import Part
 
 _OPENING, _CLOSING = "<xai:tool_usage_card>", "</xai:tool_usage_card>"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import words
+from agent_journal.decoding.fields import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
 
 Bag = dict[str, Any]
 

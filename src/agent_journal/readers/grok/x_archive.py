@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream, times
-from agent_journal.encoding import utf8
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.text_encoding import utf8
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Conversation, Message, Text
+from agent_journal.inputs.input import Reading
+from agent_journal.model import Conversation, Message, Text, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import described
 from agent_journal.readers.grok.citations import MARK, shown
 from agent_journal.readers.grok.names import CHATS, SCRIPT, SOURCE
-from agent_journal.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.inputs.input import Source, Stream
     from agent_journal.model import Part
     from agent_journal.notes import Notes
     from agent_journal.readers.grok.values import Bag
-    from agent_journal.source import Source, Stream
 
 _PREFIX_BYTES = 4096
 
@@ -59,7 +59,7 @@ def _chats(files: Iterable[Source], note: Notes) -> Iterator[Conversation]:
 
 def _items(file: Source, note: Notes) -> Iterator[tuple[str, Bag]]:
     with _Assigned(utf8(file)) as stream:
-        for index, value in jsonstream.elements_in(stream, note):
+        for index, value in json_stream.elements_in(stream, note):
             item = value.get("grokChatItem", value) if value.__class__ is dict else value
             if item.__class__ is not dict:
                 note(Kind.BAD_RECORD, f"[{index}]", f"an item is {type(item).__name__}")
@@ -136,7 +136,7 @@ def _again(message: Message, count: int) -> Message:
 def _by_time(messages: Iterable[Message]) -> list[Message]:
     """In order of time, prompts before answers of the same moment; as they came if a time is missing."""
     found = [*messages]
-    moments = [times.epoch_ms(message.at) for message in found]
+    moments = [timestamps.epoch_ms(message.at) for message in found]
     if None in moments:
         return found
     keys = {id(each): (at, each.role != "user") for each, at in zip(found, moments, strict=True)}

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
+from agent_journal.readers.opencode.detect import MIGRATION
 from agent_journal.readers.opencode.message import Record, created, of_parts_alone
 from agent_journal.readers.opencode.rows import session_ids
-from agent_journal.readers.opencode.signs import MIGRATION
-from agent_journal.source import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.session import Sessions
-    from agent_journal.source import Source
 
 _SUFFIX = ".json"
 # Lists that belong to a session, in a file of its name.
@@ -181,8 +181,8 @@ class Folder:
             self._note.add(Kind.IGNORED_FILE, file.label, "", "no JSON by its name")
             return None
         try:
-            value = jsonstream.load(file, self._note.about(file.label))
+            value = json_stream.load(file, self._note.about(file.label))
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
             return None
-        return None if value is jsonstream.BAD else value
+        return None if value is json_stream.BAD else value

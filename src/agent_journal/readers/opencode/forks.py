@@ -9,8 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from agent_journal import times
-from agent_journal.model import Link, Message
+from agent_journal.model import Link, Message, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +24,7 @@ class _Candidate:
 
     def __init__(self, session: str, messages: list[Message]) -> None:
         self.session = session
-        self.moments = array("q", (times.epoch_ms(message.at) or 0 for message in messages))
+        self.moments = array("q", (timestamps.epoch_ms(message.at) or 0 for message in messages))
         self.ids = [message.id for message in messages]
 
     def shared_with(self, moments: array[int]) -> int:
@@ -51,7 +50,7 @@ class Forks:
             return None
         own = _Candidate(session, messages)
         others = self._by_beginning.setdefault(own.moments[0], [])
-        created = times.epoch_ms(began)
+        created = timestamps.epoch_ms(began)
         is_copy = created is not None and own.moments[0] < created
         link = _link_to(others, own) if is_copy else None
         others.append(own)

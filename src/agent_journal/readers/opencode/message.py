@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, roles, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Message, Part, Role, Text
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Event, Message, Part, Role, Text, ids, roles, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.opencode import parts as parts_of
 from agent_journal.readers.opencode.usage import usage
@@ -35,7 +34,7 @@ def created(info: dict[str, Any]) -> int:
     moment = time.get("created") if time.__class__ is dict else None
     if moment.__class__ is int:
         return moment  # milliseconds, in all that the app writes
-    return times.epoch_ms(times.moment(moment)) or 0
+    return timestamps.epoch_ms(timestamps.moment(moment)) or 0
 
 
 def of_parts_alone(name: str, parts: list[Any]) -> Record:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields
-from agent_journal.model import Event, Media, MediaKind, Other, Part, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import (
+    Event,
+    Media,
+    MediaKind,
+    Other,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    ids,
+    timestamps,
+)
 from agent_journal.notes import Kind
-from agent_journal.readers._messages_openai import inline
+from agent_journal.readers.dialects.openai_messages import inline
 from agent_journal.readers.opencode.names import kind_of
 
 if TYPE_CHECKING:
@@ -57,7 +68,7 @@ def event(raw: dict[str, Any], place: int, owner: Owner, note: Notes, where: str
 def _moment(time: Any) -> str | None:
     if time.__class__ is not dict:
         return None
-    return times.moment(time.get("created")) or times.moment(time.get("start"))
+    return timestamps.moment(time.get("created")) or timestamps.moment(time.get("start"))
 
 
 def _fields(raw: dict[str, Any], owner: Owner, note: Notes, where: str) -> Fields:

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import database, jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
 from agent_journal.readers.opencode.message import Record, created, of_parts_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.database import Database
+    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.session import Sessions
-    from agent_journal.source import Source
 
 _decode = msgspec.json.Decoder().decode
 # Columns of sessions and projects that hold JSON.
@@ -38,7 +39,7 @@ _OF_PROMPTS = {"id", "session_id", "prompt", "delivery", "admitted_seq", "promot
 
 def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """Every session of a database, the oldest first; one that cannot be read is noted."""
-    with database.opened(source) as opened:
+    with sqlite_copy.opened(source) as opened:
         store = Store(opened, note)
         for info in store.infos():
             try:
@@ -50,7 +51,7 @@ def conversations(source: Source, sessions: Sessions, note: Notes) -> Iterator[C
 def session_ids(source: Source) -> set[str]:
     """The sessions that a database has, or none if it is not this app's."""
     try:
-        with database.glanced(source) as opened:
+        with sqlite_copy.glanced(source) as opened:
             if "session" not in opened.tables:
                 return set()
             return {name for (name,) in opened.rows("SELECT id FROM session") if isinstance(name, str)}
@@ -98,8 +99,8 @@ class Store:
     def _value(self, name: str, value: Any, table: str) -> Any:
         value = _plain(value)
         if name in _JSON and isinstance(value, str):
-            decoded = jsonstream.decode(value.encode("utf-8", "replace"), self._note, f"{table} {name}")
-            return value if decoded is jsonstream.BAD else decoded
+            decoded = json_stream.decode(value.encode("utf-8", "replace"), self._note, f"{table} {name}")
+            return value if decoded is json_stream.BAD else decoded
         return value
 
     def conversation(self, info: dict[str, Any], sessions: Sessions) -> Conversation:
@@ -210,8 +211,8 @@ class Store:
         try:
             value = _decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            value = jsonstream.decode(data, self._note, where)
-        if value is jsonstream.BAD:
+            value = json_stream.decode(data, self._note, where)
+        if value is json_stream.BAD:
             return None
         if value.__class__ is not dict:
             self._note(Kind.WRONG_TYPE, where, f"its data is {type(value).__name__}")

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event, Link, Message, Summary
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Event, Link, Message, Summary, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.opencode import message, newer
+from agent_journal.readers.opencode import message, store_v2
 from agent_journal.readers.opencode.forks import Forks
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class Sessions:
         entries: list[Entry] = []
         for record in before:
             entries.extend(message.told(record, session, self._spawned, self._note))
-        entries += [newer.told(raw, session, self._spawned, self._note, where) for raw, where in records]
+        entries += [store_v2.told(raw, session, self._spawned, self._note, where) for raw, where in records]
         return self._told(info, entries)
 
     def _told(self, info: dict[str, Any], entries: list[Entry]) -> Conversation:

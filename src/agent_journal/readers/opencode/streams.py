@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream, spill
+from agent_journal.decoding import json_stream, spill
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
+from agent_journal.readers.opencode.detect import EXPORT, is_export, is_wrapped
 from agent_journal.readers.opencode.message import Record, created, of_parts_alone
-from agent_journal.readers.opencode.signs import EXPORT, is_export, is_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.session import Sessions
-    from agent_journal.source import Source
 
 _MESSAGE, _PART = 0, 1
 
@@ -25,7 +25,7 @@ def conversations(source: Source, version: str, sessions: Sessions, note: Notes)
     """Every session of a file: of exports as they come, of streams the oldest first."""
     stream = Stream(note)
     is_any = False
-    for where, value in jsonstream.values(source, note):
+    for where, value in json_stream.values(source, note):
         if is_export(value):
             is_any = True
             yield _exported(value, sessions, note)
@@ -61,7 +61,7 @@ def _record(raw: Any, index: int, note: Notes) -> Record:
 def _salvaged(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """What is left of an export that was cut."""
     value: dict[str, Any] = {"info": {}, "messages": []}
-    for key, index, found in jsonstream.members(source, note):
+    for key, index, found in json_stream.members(source, note):
         if index is None:
             value[key] = found
         elif isinstance(value.setdefault(key, []), list):

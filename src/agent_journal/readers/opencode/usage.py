@@ -14,7 +14,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
 
 _COUNTS = ("input", "output", "reasoning", "total")
 

@@ -10,10 +10,10 @@ from agent_journal.readers.pam.names import CONVERSATION, KINDS, SOURCE, STORE, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name=SOURCE,
@@ -36,7 +36,7 @@ def sniff(peek: Peek) -> str | None:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
     """Yield each memory and each conversation, in the order in which they were written."""
-    from agent_journal.peek import Peek  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.detection.peek import Peek  # noqa: PLC0415 (imported when something is read)
     from agent_journal.readers.pam import bundle  # noqa: PLC0415 (imported when something is read)
 
     if source.is_folder:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
+from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
-from agent_journal.peek import Peek
 from agent_journal.readers.pam.conversation import read_conversation
 from agent_journal.readers.pam.names import CONVERSATION, STORE_FILE
 from agent_journal.readers.pam.store import Store, read_store
-from agent_journal.source import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:

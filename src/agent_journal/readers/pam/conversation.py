@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import ids, jsonstream, tree
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Event, Message
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Conversation, Event, Message, ids, tree
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.pam import restored
 from agent_journal.readers.pam.messages import Speaker
 from agent_journal.readers.pam.names import CONVERSATION, OURS, SOURCE
 
 if TYPE_CHECKING:
-    from agent_journal.source import Source
+    from agent_journal.inputs.input import Source
 
 Bag = dict[str, Any]
 Entry = Message | Event
@@ -34,7 +34,7 @@ def read_conversation(file: Source, note: Notes) -> Conversation | None:
 def _decoded(file: Source) -> tuple[Bag, list[Any]] | None:
     """The file and its messages, if it is an object about which there is nothing to note."""
     quiet = Notes(keep=0)
-    value = jsonstream.load(file, quiet)
+    value = json_stream.load(file, quiet)
     if quiet.counts or value.__class__ is not dict or value.get("messages").__class__ is not list:
         return None
     return value, value.pop("messages")
@@ -44,7 +44,7 @@ def _as_far_as_possible(file: Source, note: Notes) -> tuple[Bag, list[Any]]:
     """The same of a file that is cut or damaged."""
     record: Bag = {}
     messages: list[Any] = []
-    for name, place, value in jsonstream.members(file, note):
+    for name, place, value in json_stream.members(file, note):
         if place is None:
             record[name] = value
         elif name == "messages":

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids
-from agent_journal.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, objects, words
 from agent_journal.model import (
     Citation,
     Code,
@@ -20,10 +19,11 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    ids,
 )
+from agent_journal.model.roles import role as known_role
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.names import SOURCE
-from agent_journal.roles import role as known_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids
-from agent_journal.fields import objects, words
-from agent_journal.model import Event, Message
+from agent_journal.decoding.fields import objects, words
+from agent_journal.model import Event, Message, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.messages import Speaker
 from agent_journal.readers.pam.names import OURS

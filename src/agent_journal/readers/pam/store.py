@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, jsonstream
-from agent_journal.fields import Fields, objects, words
-from agent_journal.model import Memory
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.names import OURS, PROGRAM, SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 Bag = dict[str, Any]
 _LISTS = ("memories", "conversations_index")
@@ -74,7 +74,7 @@ def read_store(file: Source, note: Notes) -> Store:
     """All of a store, as far as it can be read."""
     store = Store()
     index: list[Any] = []
-    for name, place, value in jsonstream.members(file, note):
+    for name, place, value in json_stream.members(file, note):
         if name == "memories" and place is not None:
             _remember(value, f"memories[{place}]", store, note)
         elif name == "conversations_index" and place is not None:
@@ -119,7 +119,7 @@ def _restored(record: Bag, where: str, note: Notes) -> tuple[Memory | None, int 
         note(Kind.WRONG_TYPE, where, "it is not as this program wrote it")
         return None, None
     if ours.get("json").__class__ is str:
-        ours = jsonstream.decode(ours["json"].encode(), _quiet(), "")
+        ours = json_stream.decode(ours["json"].encode(), _quiet(), "")
     if ours.__class__ is not dict or ours.get("memory").__class__ is not dict:
         return None, None
     try:

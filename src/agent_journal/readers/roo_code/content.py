@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.blocks import unwrap
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.readers import _blocks_anthropic as blocks
+from agent_journal.model.content_blocks import unwrap
+from agent_journal.readers.dialects import anthropic_blocks as blocks
 from agent_journal.readers.roo_code import markup
 from agent_journal.readers.roo_code.names import TOOL_KINDS, WORDS
 

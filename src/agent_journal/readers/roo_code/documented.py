@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream, roles, tree
-from agent_journal.blocks import unwrap
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Message, Text
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Conversation, Message, Text, ids, roles, tree
+from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code.names import ROO
@@ -18,9 +18,9 @@ from agent_journal.readers.roo_code.names import ROO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _IDS = ("sessionId", "session_id", "taskId", "task_id", "conversation_id", "id")
 _MODES = ("active_mode", "activeMode", "mode")
@@ -34,7 +34,7 @@ _PROMPT_PARTS = ("roleDefinition", "toolDescriptions", "customInstructions")
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """Every session of a file."""
-    for where, record in jsonstream.values(source, note):
+    for where, record in json_stream.values(source, note):
         if record.__class__ is dict:
             yield _Session(Fields(record, note, where), name).conversation()
         else:

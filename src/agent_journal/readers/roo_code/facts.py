@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
-from agent_journal.fields import Fields
-from agent_journal.model import Link, Message, Summary
-from agent_journal.readers.roo_code import settings, spawned, spent
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Link, Message, Summary, timestamps
+from agent_journal.model.tree import plain_text, title_from
+from agent_journal.readers.roo_code import request_costs, settings, subagents
+from agent_journal.readers.roo_code.detect import ITEM, METADATA
 from agent_journal.readers.roo_code.history import is_summary
 from agent_journal.readers.roo_code.names import CLINE, KILO, ROO
-from agent_journal.readers.roo_code.shown import FIRST
-from agent_journal.readers.roo_code.signs import ITEM, METADATA
-from agent_journal.tree import plain_text, title_from
+from agent_journal.readers.roo_code.ui_messages import FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, Event, Usage
     from agent_journal.notes import Notes
     from agent_journal.readers.roo_code.files import Files
-    from agent_journal.readers.roo_code.shown import Record
+    from agent_journal.readers.roo_code.ui_messages import Record
 
 _CONDENSED = "say:condense_context"
 # Records that only Cline shows.
@@ -88,7 +87,7 @@ class Facts:
 
     def began_at(self) -> str | None:
         """When the task began, if its id is that moment."""
-        return times.from_epoch(int(self.task_id)) if self.task_id and _is_moment(self.task_id) else None
+        return timestamps.from_epoch(int(self.task_id)) if self.task_id and _is_moment(self.task_id) else None
 
     def touched_at(self) -> str | None:
         """When the task was last gone on with."""
@@ -146,7 +145,7 @@ class Facts:
         """The sums of the task; they are kept as well."""
         stated = Fields(dict(self.item.rest()), self._note, "")
         # Whether they include what was cached is as unknown as it is of tasks before that was settled.
-        usage = spent.total(stated, key, is_inclusive=False)
+        usage = request_costs.total(stated, key, is_inclusive=False)
         return usage if usage is not None and (usage.input or usage.output or usage.cost_usd) else None
 
     def link(self) -> Link | None:
@@ -154,11 +153,11 @@ class Facts:
         parent = self.item.text("parentTaskId")
         if not parent:
             return None
-        calls = spawned.Calls()
+        calls = subagents.Calls()
         for _, record in self._files.of_parent(parent):
             calls.add(record)
         call = None if self.task_id is None else calls.naming(self.task_id)
-        return spawned.link_to(parent, call or calls.beginning(self.task, None))
+        return subagents.link_to(parent, call or calls.beginning(self.task, None))
 
     def rest(self) -> Bag:
         """What nobody took, under the names of the files."""

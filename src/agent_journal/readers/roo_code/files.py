@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import ids, jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
+from agent_journal.model import ids
 from agent_journal.notes import Kind
-from agent_journal.peek import Peek
+from agent_journal.readers.roo_code.detect import API, ITEM, METADATA, UI, kind_of
+from agent_journal.readers.roo_code.fastpath import SHAPE
 from agent_journal.readers.roo_code.names import (
     API_FILE,
     CONTEXT_FILE,
@@ -18,14 +21,12 @@ from agent_journal.readers.roo_code.names import (
     OUTSIDE,
     UI_FILE,
 )
-from agent_journal.readers.roo_code.signs import API, ITEM, METADATA, UI, kind_of
-from agent_journal.readers.roo_code.usual import SHAPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 CONTEXT = "context"
 _NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA, CONTEXT_FILE: CONTEXT}
@@ -92,12 +93,12 @@ class Files:
     def history(self, kind: str) -> list[tuple[int, Any]]:
         """The records of one of the histories, with their places; messages in the usual form if they can."""
         file = self._found.get(kind)
-        return [] if file is None else list(self._elements(file, SHAPE if kind == API else jsonstream.ANY))
+        return [] if file is None else list(self._elements(file, SHAPE if kind == API else json_stream.ANY))
 
-    def _elements(self, file: Source, shape: jsonstream.Shape) -> Iterator[tuple[int, Any]]:
+    def _elements(self, file: Source, shape: json_stream.Shape) -> Iterator[tuple[int, Any]]:
         note = self._note.about(file.label)
         try:
-            yield from jsonstream.elements(file, note, shape=shape)
+            yield from json_stream.elements(file, note, shape=shape)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
 
@@ -108,13 +109,13 @@ class Files:
             return {}
         note = self._note.about(file.label)
         try:
-            value = jsonstream.load(file, note)
+            value = json_stream.load(file, note)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
             return {}
         if value.__class__ is dict:
             return value
-        if value is not jsonstream.BAD:
+        if value is not json_stream.BAD:
             note(Kind.BAD_RECORD, "", f"it is {type(value).__name__}, not an object")
         return {}
 
@@ -145,7 +146,7 @@ class Files:
             note = self._note.about(index.label)
             try:
                 key = None if Peek(index).opening == "[" else name
-                for _, item in jsonstream.elements(index, note, key):
+                for _, item in json_stream.elements(index, note, key):
                     if item.__class__ is dict and item.get("id") == task_id:
                         return item
             except UnreadableSource as error:
@@ -157,4 +158,4 @@ class Files:
         file = self.source.companion("..", parent_id, API_FILE)
         if file is None:
             return iter(())
-        return self._elements(file, jsonstream.ANY)
+        return self._elements(file, json_stream.ANY)

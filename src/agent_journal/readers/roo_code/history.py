@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal import ids, roles, times
-from agent_journal.blocks import unwrap
-from agent_journal.fields import Fields
-from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult, ids, roles, timestamps
+from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind
-from agent_journal.readers._injected import marked
+from agent_journal.readers.dialects.injected_text import marked
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import markup, spent
+from agent_journal.readers.roo_code import markup, request_costs
+from agent_journal.readers.roo_code.fastpath import Usual
 from agent_journal.readers.roo_code.names import WORDS
-from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,7 +68,7 @@ class History:
         """The message that a record is; None, and a note, if it is nothing like one."""
         where = f"[{index}]"
         if record.__class__ is Usual:
-            at = times.from_epoch(record.ts)
+            at = timestamps.from_epoch(record.ts)
             if at is not None:
                 return self._usual(record, at, where)
             record = record.as_record()
@@ -328,7 +327,7 @@ def _metered(fields: Fields, key: str) -> Usage | None:
     if metrics.__class__ is not dict:
         return None
     stated = {name: dict(value) if value.__class__ is dict else value for name, value in metrics.items()}
-    return spent.metered(Fields(stated, fields.note, fields.where), key)
+    return request_costs.metered(Fields(stated, fields.note, fields.where), key)
 
 
 def _are_details(value: Any) -> bool:

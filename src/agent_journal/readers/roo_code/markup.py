@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from agent_journal.readers._injected import HARNESS_TAGS, Tags
+from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags
 from agent_journal.readers.roo_code.names import WORDS, XML_TOOLS
 
 _NAMES = "|".join(sorted(XML_TOOLS, key=len, reverse=True))

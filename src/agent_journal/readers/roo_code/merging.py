@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent_journal.model import Reasoning, Text
 from agent_journal.readers.roo_code import markup
 from agent_journal.readers.roo_code.history import Said
-from agent_journal.readers.roo_code.shown import FEEDBACK, REQUEST
+from agent_journal.readers.roo_code.ui_messages import FEEDBACK, REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Message
-    from agent_journal.readers.roo_code.shown import Record
+    from agent_journal.readers.roo_code.ui_messages import Record
 
 Entry: TypeAlias = "Record | Said"
 

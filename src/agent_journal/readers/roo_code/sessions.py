@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream, tree
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Link, Summary
+from agent_journal.model import Conversation, Link, Summary, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import facts, spawned
+from agent_journal.readers.roo_code import facts, subagents
 from agent_journal.readers.roo_code.history import History, is_summary
 from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Message
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _COMPACTION_SUFFIX = ".compaction.json"
 
@@ -27,9 +27,9 @@ _COMPACTION_SUFFIX = ".compaction.json"
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
     """One conversation of each agent of a session."""
     if not source.is_folder:
-        yield _conversation(source, note, name, spawned.Parents())
+        yield _conversation(source, note, name, subagents.Parents())
         return
-    parents = spawned.Parents()
+    parents = subagents.Parents()
     for file in source.children():
         if file.is_folder or not file.name.endswith(SESSION_SUFFIX):
             if file.name not in (f"{source.name}.json", f"{source.name}{_COMPACTION_SUFFIX}"):
@@ -41,7 +41,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _conversation(file: Source, note: Notes, name: str, parents: spawned.Parents) -> Conversation:
+def _conversation(file: Source, note: Notes, name: str, parents: subagents.Parents) -> Conversation:
     whole, records = _parts(file, note)
     stem = file.name.removesuffix(SESSION_SUFFIX)
     session_id = whole.text("sessionId") or stem
@@ -81,7 +81,7 @@ def _parts(file: Source, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
     """What a file says, and its messages; of a damaged one those that are left."""
     records: list[tuple[int, Any]] = []
     whole: dict[str, Any] = {}
-    for key, index, value in jsonstream.members(file, note):
+    for key, index, value in json_stream.members(file, note):
         if key == "messages" and index is not None:
             records.append((index, value))
         elif index is None:
@@ -98,7 +98,7 @@ def _manifest(file: Source, session_id: str, note: Notes) -> Fields:
     value: Any = None
     if beside is not None:
         try:
-            value = jsonstream.load(beside, note.about(beside.label))
+            value = json_stream.load(beside, note.about(beside.label))
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
     fields = Fields(value if value.__class__ is dict else {}, note, "manifest")
@@ -116,7 +116,7 @@ def _root(file: Source, session_id: str, manifest: Fields) -> str | None:
     return folder if file.companion(f"{folder}{SESSION_SUFFIX}") is not None else None
 
 
-def _link(root: str, file: Source, said: list[Message], parents: spawned.Parents) -> Link | None:
+def _link(root: str, file: Source, said: list[Message], parents: subagents.Parents) -> Link | None:
     """The session that an agent works for, and the call of it that began the agent."""
     of_root = file.companion(f"{root}{SESSION_SUFFIX}")
     answer = next(

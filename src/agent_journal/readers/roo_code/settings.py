@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import database, yamltext
+from agent_journal.decoding import yaml_text
+from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import objects, words
+from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code.names import EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _SETTINGS = ("..", "..", "settings")
 # JSON, which is YAML as well, until the middle of 2025.
@@ -47,7 +48,7 @@ def custom_modes(task: Source, note: Notes) -> list[dict[str, Any]]:
     """The modes that the person has defined."""
     files = {file.name: file for file in task.companions(*_SETTINGS) if not file.is_folder}
     file = next((files[name] for name in _MODES if name in files), None)
-    settings = None if file is None else yamltext.load(file, note)
+    settings = None if file is None else yaml_text.load(file, note)
     return list(objects(settings.get("customModes"))) if settings.__class__ is dict else []
 
 
@@ -89,7 +90,7 @@ def _state(task: Source, note: Notes) -> _State:
 
 
 def _stated(states: Source, extension: str) -> _State:
-    with database.glanced(states) as editor:
+    with sqlite_copy.glanced(states) as editor:
         rows = list(editor.rows(_STATE, extension)) if _TABLE in editor.tables else []
     try:
         return _decode(rows[0][0]) if rows and rows[0][0] else _State()

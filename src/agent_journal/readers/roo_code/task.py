@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal import ids, tree
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Message
+from agent_journal.model import Conversation, Message, ids, tree
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code import facts, merging, shown, spent
+from agent_journal.readers.roo_code import facts, merging, request_costs, ui_messages
+from agent_journal.readers.roo_code.detect import API, UI
+from agent_journal.readers.roo_code.fastpath import Usual
 from agent_journal.readers.roo_code.files import CONTEXT, Files
 from agent_journal.readers.roo_code.history import History, Said
-from agent_journal.readers.roo_code.signs import API, UI
-from agent_journal.readers.roo_code.usual import Usual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Event, Usage
-    from agent_journal.readers.roo_code.shown import Record
-    from agent_journal.source import Source
+    from agent_journal.readers.roo_code.ui_messages import Record
 
 
 def conversation(source: Source, note: Notes, name: str) -> Conversation:
@@ -35,7 +34,7 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     raw_said, raw_shown = files.history(API), files.history(UI)
     if not (raw_said or raw_shown or known.task or known.files_in_context):
         raise UnreadableSource(source.label, "nothing in it was said in a task")
-    records = shown.records(raw_shown, files.note_of(UI))
+    records = ui_messages.records(raw_shown, files.note_of(UI))
     task_id = known.task_id or _made_id(name, records, raw_said)
     if known.task_id is None:
         note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
@@ -110,7 +109,7 @@ class Timeline:
         self._merged = merging.together(records, said)
         self._turns = merging.Turns(self._merged)
         self._first = records[0] if records else None
-        self._speaker = shown.Speaker(self._first)
+        self._speaker = ui_messages.Speaker(self._first)
         self._note = note
         self._unpaid: Usage | None = None
         self._model: str | None = None
@@ -141,13 +140,13 @@ class Timeline:
                 self._ask(entry.ts)
             if "modelInfo" in data:
                 self._model = entry.model_info("modelId") or self._model
-            if name in shown.COSTS or "contextCondense" in data:
+            if name in ui_messages.COSTS or "contextCondense" in data:
                 self._pay(entry)
             is_answered = answered[place]
-            if is_answered and name not in shown.BETWEEN and place:
+            if is_answered and name not in ui_messages.BETWEEN and place:
                 entries.append(entry.event())
                 continue
-            if name == shown.REQUEST and self._is_shown_alone:
+            if name == ui_messages.REQUEST and self._is_shown_alone:
                 entries.extend(self._speaker.given(entry))
             said = self._said(entry, place)
             self._add(entry.event() if said is None else said, pays=not is_answered)
@@ -162,7 +161,7 @@ class Timeline:
     def _pay(self, record: Record) -> None:
         """Remember what requests cost until they are answered."""
         if (usage := record.usage(self._note)) is not None:
-            self._unpaid = spent.added(self._unpaid, usage)
+            self._unpaid = request_costs.added(self._unpaid, usage)
 
     def _completed(self, message: Message, at: str | None) -> Message:
         """The message with the time and the model that only what was shown before it tells."""
@@ -175,7 +174,7 @@ class Timeline:
 
     def _said(self, record: Record, place: int) -> Message | None:
         """The message that a record is, if nothing else tells what it says."""
-        if record.name == shown.REASONING and self._turns.has_thoughts(place):
+        if record.name == ui_messages.REASONING and self._turns.has_thoughts(place):
             return None
         message = self._speaker.message(record)
         if message is not None and message.role == "user":
@@ -213,7 +212,9 @@ class Timeline:
             return
         answer = self._entries[self._last_answer]
         if isinstance(answer, Message):
-            self._entries[self._last_answer] = replace(answer, usage=spent.added(answer.usage, self._unpaid))
+            self._entries[self._last_answer] = replace(
+                answer, usage=request_costs.added(answer.usage, self._unpaid)
+            )
 
 
 def _count_totals(timeline: list[Message | Event], total: Usage | None) -> None:

@@ -12,10 +12,10 @@ from agent_journal.readers import ReaderInfo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="unified",
@@ -30,9 +30,9 @@ def sniff(peek: Peek) -> str | None:
     """Claim objects that have what makes a document: its version, its id, its platform, its messages."""
     if peek.keys.isdisjoint({"schema_version", "platform"}):
         return None
-    from agent_journal import validate  # noqa: PLC0415 (what few inputs need)
+    from agent_journal.validation import unified  # noqa: PLC0415 (what few inputs need)
 
-    return "1.0.0" if any(map(validate.is_unified, peek.records)) else None
+    return "1.0.0" if any(map(unified.is_unified, peek.records)) else None
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)

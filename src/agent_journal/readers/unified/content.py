@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import blocks
-from agent_journal.fields import Fields
-from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, content_blocks
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _PLAIN = 2
 
 def normalize_content(content: Any) -> list[Any]:
     """Any form of content as a list of blocks: a list, a text, one block, or an object that holds content."""
-    inner, _ = blocks.unwrap(content)
+    inner, _ = content_blocks.unwrap(content)
     if inner.__class__ is list:
         return inner
     if inner.__class__ is str:
@@ -38,7 +37,7 @@ def parts(fields: Fields) -> list[Part]:
             fields.note(Kind.WRONG_TYPE, fields.where, str(error))
         return []
     fields.drop("content")
-    if beside := blocks.unwrap(content)[1]:
+    if beside := content_blocks.unwrap(content)[1]:
         fields.keep("content", beside)
     return [_part(block, fields) for block in listed]
 

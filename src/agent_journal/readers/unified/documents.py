@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal import jsonstream, times, validate
+from agent_journal.decoding import json_stream
+from agent_journal.model import timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.unified.content import add_beside
 from agent_journal.readers.unified.foreign import conversation
+from agent_journal.readers.unified.own_documents import NAME, SHAPE, Document
 from agent_journal.readers.unified.restored import restored
-from agent_journal.readers.unified.written import NAME, SHAPE, Document
+from agent_journal.validation import unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Conversation
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     """Yield each document's conversation; what is no document is noted."""
-    for where, value in jsonstream.values(source, note, SHAPE):
+    for where, value in json_stream.values(source, note, SHAPE):
         found = _conversation(value, source, note, where)
         if found is not None:
             yield found
@@ -38,7 +40,7 @@ def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conver
             return _with_further_fields(value)
     except msgspec.ValidationError:  # somebody else changed what it says
         value = msgspec.to_builtins(value)
-    if isinstance(value, dict) and validate.is_unified(value):
+    if isinstance(value, dict) and unified.is_unified(value):
         return _dated(conversation(value, note, where), source, note)
     note(Kind.BAD_RECORD, where, "it is no unified conversation")
     return None
@@ -50,7 +52,7 @@ def _dated(found: Conversation, source: Source, note: Notes) -> Conversation:
     if is_dated or source.modified_at is None:
         return found
     note(Kind.MISSING_TIME, found.id, "the time of the file stands in")
-    return replace(found, updated_at=times.from_epoch(int(source.modified_at)))
+    return replace(found, updated_at=timestamps.from_epoch(int(source.modified_at)))
 
 
 def _with_further_fields(record: Bag) -> Conversation:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from agent_journal import ids, readers, tree
-from agent_journal.fields import Fields, words
-from agent_journal.model import Conversation, Feedback, Link, Message, Summary, Usage
+from agent_journal import readers
+from agent_journal.decoding.fields import Fields, words
+from agent_journal.model import Conversation, Feedback, Link, Message, Summary, Usage, ids, tree
+from agent_journal.model.roles import role as role_of
 from agent_journal.notes import Kind
-from agent_journal.readers._blocks_anthropic import usage as usage_of_anthropic
-from agent_journal.readers._messages_openai import usage as usage_of_openai
+from agent_journal.readers.dialects.anthropic_blocks import usage as usage_of_anthropic
+from agent_journal.readers.dialects.openai_messages import usage as usage_of_openai
 from agent_journal.readers.unified.content import flattened, parts
-from agent_journal.roles import role as role_of
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Event, Relation, Role

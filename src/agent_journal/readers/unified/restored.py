@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from agent_journal import jsontext
+from agent_journal.decoding import json_text
 from agent_journal.model import (
     Citation,
     Code,
@@ -27,7 +27,7 @@ from agent_journal.model import (
     ToolResult,
     Usage,
 )
-from agent_journal.readers.unified.written import (
+from agent_journal.readers.unified.own_documents import (
     CodeBlock,
     Document,
     Happened,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent_journal.model import Bag
-    from agent_journal.readers.unified.written import Block
+    from agent_journal.readers.unified.own_documents import Block
 
 _NO_VERSION = "unknown"
 # What metadata holds beside what is the source's own.
@@ -321,7 +321,7 @@ class _Content:
             return value["raw"] if is_raw else value
         if form == "object":
             return value
-        text = jsontext.text_of(value["raw"] if is_raw else value, form)
+        text = json_text.text_of(value["raw"] if is_raw else value, form)
         if text is None:
             raise msgspec.ValidationError(f"{form} is no form of a text")
         return text

@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.vscode_copilot.names import TOOL_KINDS, homes
-from agent_journal.readers.vscode_copilot.signs import (
+from agent_journal.readers.vscode_copilot.detect import (
     LOG,
     STATE,
     TRANSCRIPT,
     VERSIONS,
     version_of,
 )
+from agent_journal.readers.vscode_copilot.names import TOOL_KINDS, homes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.detection.peek import Peek
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Item
     from agent_journal.notes import Notes
-    from agent_journal.peek import Peek
-    from agent_journal.source import Source
 
 INFO = ReaderInfo(
     name="vscode-copilot",

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import Other, Reasoning, Text, ToolCall
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import results, rounds, shown
+from agent_journal.readers.vscode_copilot import response_parts, results, rounds
 from agent_journal.readers.vscode_copilot.edits import EDITS, edits
 from agent_journal.readers.vscode_copilot.names import MARKS, SHOWN, kind_of
-from agent_journal.readers.vscode_copilot.shown import INVOCATION, Said
+from agent_journal.readers.vscode_copilot.response_parts import INVOCATION, Said
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, ToolResult
@@ -77,13 +77,13 @@ class Answer:
             self._parts.append(part)
             kind = part.look("kind")
             if kind == INVOCATION:
-                if not shown.is_sidechain(part):
+                if not response_parts.is_sidechain(part):
                     invocations[place] = part
             elif kind == "thinking":
-                if (thought := shown.thought(part)) is not None:
+                if (thought := response_parts.thought(part)) is not None:
                     self._shown_thoughts.add(thought)
             elif self._is_mute:
-                self._is_mute = not shown.has_text(part)
+                self._is_mute = not response_parts.has_text(part)
         return invocations
 
     def _rounds_ahead(self) -> list[int]:
@@ -109,16 +109,16 @@ class Answer:
         if part is None:
             self._add_bare(raw)
             return
-        kind, sidechain = part.look("kind"), shown.is_sidechain(part)
+        kind, sidechain = part.look("kind"), response_parts.is_sidechain(part)
         if kind == INVOCATION:
             self._invoke(place, part, raw, sidechain=sidechain)
-        elif (text := shown.take_text(part)) is not None:
+        elif (text := response_parts.take_text(part)) is not None:
             self._say(text, part.rest(), sidechain=sidechain)
-        elif kind == "inlineReference" and shown.words_for(part):
+        elif kind == "inlineReference" and response_parts.words_for(part):
             self._cite(part, sidechain=sidechain)
-        elif kind == "thinking" and (thought := shown.thought(part)) is not None:
+        elif kind == "thinking" and (thought := response_parts.thought(part)) is not None:
             self._think(thought, part, sidechain=sidechain)
-        elif (told := shown.told(part)) is not None:
+        elif (told := response_parts.told(part)) is not None:
             self._put(told, sidechain=sidechain)
         elif kind == EDITS and (changes := edits(part)) is not None:
             self._put(*changes, sidechain=sidechain)
@@ -151,7 +151,7 @@ class Answer:
         self._open_text(sidechain=sidechain).add(text, rest)
 
     def _cite(self, part: Fields, *, sidechain: bool) -> None:
-        words = shown.words_for(part)
+        words = response_parts.words_for(part)
         part.drop("kind")
         self._open_text(sidechain=sidechain).cite(words, part)
 
@@ -260,8 +260,8 @@ class Answer:
         call = ToolCall(
             name=name,
             call_id=call_id,
-            input=shown.input_shown(part),
-            kind=kind_of(name) or ("mcp" if shown.is_mcp(part) else None),
+            input=response_parts.input_shown(part),
+            kind=kind_of(name) or ("mcp" if response_parts.is_mcp(part) else None),
             extra=part.rest(),
         )
         self._put(call, sidechain=sidechain)
@@ -321,7 +321,7 @@ def _reasoning(one: Round, thought: str) -> Reasoning:
 def _tool_call(call: Call, part: Fields | None) -> ToolCall:
     arguments = call.fields.take("arguments")
     if arguments is None and part is not None:
-        arguments = shown.input_shown(part)
+        arguments = response_parts.input_shown(part)
     extra: Bag = {}
     if part is not None:
         part.drop("kind")
@@ -332,6 +332,6 @@ def _tool_call(call: Call, part: Fields | None) -> ToolCall:
         name=call.name,
         call_id=call.call_id,
         input=arguments,
-        kind=kind_of(call.name) or ("mcp" if shown.is_mcp(part) else None),
+        kind=kind_of(call.name) or ("mcp" if response_parts.is_mcp(part) else None),
         extra=extra,
     )

@@ -12,7 +12,7 @@ from agent_journal.model import Code
 from agent_journal.readers.vscode_copilot import places
 
 if TYPE_CHECKING:
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.model import Bag
 
 EDITS = "textEditGroup"

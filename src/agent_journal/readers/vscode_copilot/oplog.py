@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import jsonstream
+from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 _ABSENT = object()
@@ -31,7 +31,7 @@ class Replay:
 
     def read(self, source: Source) -> None:
         """Apply every line of a file."""
-        for number, entry in jsonstream.lines(source, self._note):
+        for number, entry in json_stream.lines(source, self._note):
             if entry.__class__ is dict:
                 self._apply(entry, number)
             else:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import ids
-from agent_journal.fields import Fields
-from agent_journal.model import Message, Text
-from agent_journal.readers.vscode_copilot.attached import attachment
+from agent_journal.decoding.fields import Fields
+from agent_journal.model import Message, Text, ids
+from agent_journal.readers.vscode_copilot.attachments import attachment
 from agent_journal.readers.vscode_copilot.response import Response
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, times
-from agent_journal.fields import Fields, objects
-from agent_journal.model import Citation, Feedback, Message, Summary, Text
+from agent_journal.decoding.fields import Fields, objects
+from agent_journal.model import Citation, Feedback, Message, Summary, Text, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.vscode_copilot import places, rounds, tokens
 from agent_journal.readers.vscode_copilot.answer import Answer, Draft
@@ -90,7 +89,7 @@ class Response:
             return completed
         timings = None if self._result is None else self._result.look("timings")
         took = timings.get("totalElapsed") if isinstance(timings, dict) else None
-        later = times.plus_ms(self._asked.at, took) if took.__class__ in (int, float) else None
+        later = timestamps.plus_ms(self._asked.at, took) if took.__class__ in (int, float) else None
         return later or self._asked.at
 
     # What it is made of.
@@ -158,7 +157,7 @@ class Response:
             id=ids.made(base, number) if number else base,
             made_id=bool(number) or not self._id,
             role="assistant",
-            at=times.moment(stated) or self.at,
+            at=timestamps.moment(stated) or self.at,
             model=None if draft.sidechain else self.model,
             hidden=self._hidden,
             sidechain=draft.sidechain,

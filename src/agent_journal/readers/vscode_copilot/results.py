@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.attached import base64_of
+from agent_journal.readers.vscode_copilot.attachments import base64_of
 from agent_journal.readers.vscode_copilot.names import SIMPLE
 
 if TYPE_CHECKING:

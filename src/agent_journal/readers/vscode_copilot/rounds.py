@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from agent_journal.fields import Fields
+from agent_journal.decoding.fields import Fields
 from agent_journal.notes import Kind
 from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
 

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import ids, jsonstream
+from agent_journal.decoding import json_stream
+from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.fields import Fields
-from agent_journal.model import Conversation, Event
+from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import beside, places
+from agent_journal.readers.vscode_copilot import companions, places
 from agent_journal.readers.vscode_copilot.oplog import Replay
 from agent_journal.readers.vscode_copilot.request import turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Bag, Feedback, Message, Summary
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 EDITOR = "vscode"
 # What the editor tells the model with each prompt: in which element, behind which words, up to what.
@@ -34,10 +34,10 @@ TakenBack = list[tuple[int, list[Any]]]
 
 def has_twin(source: Source, note: Notes) -> bool:
     """Whether another file has the same session, and counts instead of this one."""
-    twin = beside.twin(source)
+    twin = companions.twin(source)
     if twin is None:
         return False
-    note(Kind.IGNORED_FILE, "", f"{beside.short_name(twin)} has the same session")
+    note(Kind.IGNORED_FILE, "", f"{companions.short_name(twin)} has the same session")
     return True
 
 
@@ -52,7 +52,7 @@ def from_log(source: Source, note: Notes, name: str) -> Conversation:
 
 def from_document(source: Source, note: Notes, name: str) -> Conversation:
     """The conversation that one object is; of a damaged one, what is left."""
-    whole = jsonstream.load(source, note)
+    whole = json_stream.load(source, note)
     if not isinstance(whole, dict):
         whole = _salvaged(source, note)
     if not whole:
@@ -62,7 +62,7 @@ def from_document(source: Source, note: Notes, name: str) -> Conversation:
 
 def _salvaged(source: Source, note: Notes) -> Bag:
     whole: Bag = {}
-    for key, place, value in jsonstream.members(source, note):
+    for key, place, value in json_stream.members(source, note):
         if place is None:
             whole[key] = value
         else:
@@ -74,12 +74,12 @@ def conversation(state: Bag, source: Source, note: Notes, name: str, taken_back:
     """The conversation of a session, with what lies beside it."""
     fields = Fields(state, note, "")
     story = Story(_requests(fields, taken_back), note)
-    stated = fields.text("sessionId") or beside.id_by_name(source)
+    stated = fields.text("sessionId") or companions.id_by_name(source)
     session_id = stated or ids.made(name, story.first_id or source.name)
     if stated is None:
         note(Kind.MISSING_ID, "", "an export does not name its session")
-    entry = beside.index_entry(source, session_id, note)
-    around = beside.workspace(source, note)
+    entry = companions.index_entry(source, session_id, note)
+    around = companions.workspace(source, note)
     repository = fields.look("repoData") if isinstance(fields.look("repoData"), dict) else {}
     custom, computed = fields.text("customTitle"), fields.text("computedTitle")
     return Conversation(
@@ -207,7 +207,7 @@ def _cwd(fields: Fields, entry: Bag, around: Bag) -> str | None:
         path = places.remote_path_of(said) if isinstance(said, str) else places.path_of(said)
         if path:
             return path
-    return beside.folder_of(around)
+    return companions.folder_of(around)
 
 
 def _titles_unused(entry: Bag, custom: str | None, computed: str | None) -> Bag:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.fields import counted, objects
+from agent_journal.decoding.fields import counted, objects
 from agent_journal.model import Usage
 
 if TYPE_CHECKING:
-    from agent_journal.fields import Fields
+    from agent_journal.decoding.fields import Fields
     from agent_journal.model import Bag
 
 _COUNTS = ("promptTokens", "completionTokens", "outputTokens")

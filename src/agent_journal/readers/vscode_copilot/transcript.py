@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Message, ToolCall
-from agent_journal.readers._copilot_events.session import Session
-from agent_journal.readers.vscode_copilot import beside
+from agent_journal.readers.dialects.copilot_events.session import Session
+from agent_journal.readers.vscode_copilot import companions
 from agent_journal.readers.vscode_copilot.names import kind_of
 from agent_journal.readers.vscode_copilot.session import EDITOR
 
 if TYPE_CHECKING:
+    from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Event, Part
     from agent_journal.notes import Notes
-    from agent_journal.source import Source
 
 
 def conversation(source: Source, note: Notes, name: str) -> Conversation:
@@ -29,10 +29,10 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     if not events.is_one:
         raise UnreadableSource(source.label, "no line in it is an event of a session")
     told = events.conversation(name)
-    around = beside.workspace(source, note)
+    around = companions.workspace(source, note)
     return replace(
         told,
-        cwd=told.cwd or beside.folder_of(around),
+        cwd=told.cwd or companions.folder_of(around),
         editor=EDITOR,
         timeline=[_entry(entry) for entry in told.timeline],
         context={"workspace": around} if around else {},

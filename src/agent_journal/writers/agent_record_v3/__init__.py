@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from agent_journal import canonical, times
-from agent_journal.model import Conversation, Memory
-from agent_journal.records import OURS, UNKNOWN, VERSION, RecordForm
+from agent_journal.model import Conversation, Memory, timestamps
+from agent_journal.records import canonical_json
+from agent_journal.records.forms import OURS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._record import agent_meta, recording_agent, start, without_nulls
-from agent_journal.writers.agent_record_v3.apart import told_apart
 from agent_journal.writers.agent_record_v3.attribution import attribution
 from agent_journal.writers.agent_record_v3.entries import told_in_order
-from agent_journal.writers.agent_record_v3.passing import SESSION, pass_on
-from agent_journal.writers.agent_record_v3.sharing import share_texts
+from agent_journal.writers.agent_record_v3.passthrough import SESSION, pass_on
+from agent_journal.writers.agent_record_v3.separate_parts import told_apart
+from agent_journal.writers.agent_record_v3.shared_text import share_texts
+from agent_journal.writers.dialects.agent_records import agent_meta, recording_agent, start, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +49,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.cannot_say(item, "", "a memory is no conversation")
             continue
-        data = canonical.encode(record(item, run))
+        data = canonical_json.encode(record(item, run))
         out.write(between)
         out.write(data)
         between = b"\n"
@@ -94,12 +94,12 @@ def _entries(conversation: Conversation, form: RecordForm) -> Iterator[dict[str,
 
 def _end(conversation: Conversation) -> str | None:
     """When it ended: as stated, or the last time in it if that is later."""
-    moments = (times.moment(entry.at) for entry in reversed(conversation.timeline))
+    moments = (timestamps.moment(entry.at) for entry in reversed(conversation.timeline))
     last = next((at for at in moments if at is not None), None)
-    stated = times.moment(conversation.updated_at)
+    stated = timestamps.moment(conversation.updated_at)
     if last is None or stated is None:
         return stated or last
-    return max(stated, last, key=lambda at: times.epoch_ms(at) or 0)
+    return max(stated, last, key=lambda at: timestamps.epoch_ms(at) or 0)
 
 
 def _vcs(conversation: Conversation) -> dict[str, Any] | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import tree
-from agent_journal.model import Message, ToolCall, ToolResult
-from agent_journal.writers._record import is_count
+from agent_journal.model import Message, ToolCall, ToolResult, tree
+from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import times
-from agent_journal.blocks import DEEDS, exactly, parts_in, same
-from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.records import OURS
-from agent_journal.writers._record import (
-    counted_in,
-    echoed,
-    is_separate,
-    is_told,
-    token_counts,
-    without_nulls,
-)
-from agent_journal.writers.agent_record_v3.deeds import answered_by, children, separate
-from agent_journal.writers.agent_record_v3.passing import (
+from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, timestamps
+from agent_journal.model.content_blocks import DEEDS, exactly, parts_in, same
+from agent_journal.records.forms import OURS
+from agent_journal.writers.agent_record_v3.actions import answered_by, children, separate
+from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
     ECHO,
     EVENT,
@@ -31,13 +22,21 @@ from agent_journal.writers.agent_record_v3.passing import (
     pass_on_all,
 )
 from agent_journal.writers.agent_record_v3.usage import counts
+from agent_journal.writers.dialects.agent_records import (
+    counted_in,
+    echoed,
+    is_separate,
+    is_told,
+    token_counts,
+    without_nulls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.blocks import Deed
     from agent_journal.model import Part, Usage
-    from agent_journal.records import RecordForm
+    from agent_journal.model.content_blocks import Deed
+    from agent_journal.records.forms import RecordForm
 
 
 class Whole:
@@ -159,7 +158,7 @@ def tell_place(found: dict[str, Any], told: Message | Event, ours: dict[str, Any
         ours["made_id"] = True
     else:
         ours["id"] = told.id
-    if told.at is not None and (at := times.moment(told.at)) is not None:
+    if told.at is not None and (at := timestamps.moment(told.at)) is not None:
         found["timestamp"] = at
     if told.parent_id is not None:
         found["parent-id"] = told.parent_id

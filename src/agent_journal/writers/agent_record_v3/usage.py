@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.records import TOKEN_COUNTS
-from agent_journal.writers._record import is_count
-from agent_journal.writers.agent_record_v3.passing import USAGE, pass_on
+from agent_journal.records.forms import TOKEN_COUNTS
+from agent_journal.writers.agent_record_v3.passthrough import USAGE, pass_on
+from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage

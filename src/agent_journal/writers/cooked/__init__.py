@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 from agent_journal.model import Memory
 from agent_journal.notes import Kind
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode, pretty
 from agent_journal.writers.cooked.parents import Exchange, parents_of
 from agent_journal.writers.cooked.remarks import guessed_links, losses
 from agent_journal.writers.cooked.requests import CookedRequest, Distinct, Kitchen, Stock
+from agent_journal.writers.dialects.json_bytes import encode, pretty
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from agent_journal import tree
-from agent_journal.model import Code, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.writers._encode import encode
+from agent_journal.model import Code, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.writers.dialects.json_bytes import encode
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

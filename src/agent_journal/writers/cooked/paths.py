@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
-from agent_journal.model import Message
+from agent_journal.model import Message, tree
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
-from agent_journal.model import Code, Media, Message, Reasoning, Text, ToolResult
+from agent_journal.model import Code, Media, Message, Reasoning, Text, ToolResult, tree
 from agent_journal.writers.cooked.messages import CLAUDE, OPENAI, left_out
 from agent_journal.writers.cooked.requests import offered
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from agent_journal import times, tree
+from agent_journal.model import timestamps, tree
 from agent_journal.writers.cooked import messages as cook
 from agent_journal.writers.cooked.messages import GEMINI, OPENAI, Cooked, sorted_json
 from agent_journal.writers.cooked.paths import Paths
@@ -104,7 +104,7 @@ class Kitchen:
         return CookedRequest(
             index=request.index,
             id=request.id or "",
-            timestamp=times.epoch_ms(request.at) or 0,
+            timestamp=timestamps.epoch_ms(request.at) or 0,
             model=self._model(request) or "",
             duration_ms=request.duration_ms or 0,
             request=self._sent_to(request.prompt_id, request.system, request.api, request.since_id),
@@ -127,7 +127,7 @@ class Kitchen:
         return CookedRequest(
             index=index,
             id=first.response_id or first.id,
-            timestamp=times.epoch_ms(at) or 0,
+            timestamp=timestamps.epoch_ms(at) or 0,
             model=model or "",
             duration_ms=0,
             request=self._in_view(first),
@@ -140,7 +140,7 @@ class Kitchen:
         return CookedRequest(
             index=index,
             id=leaf.id,
-            timestamp=times.epoch_ms(leaf.at or self.conversation.updated_at) or 0,
+            timestamp=timestamps.epoch_ms(leaf.at or self.conversation.updated_at) or 0,
             model=self.conversation.model or "",
             duration_ms=0,
             request=[*self._in_view(leaf), *self._number_sent(leaf, None)],

@@ -11,16 +11,16 @@ from typing import IO, TYPE_CHECKING, cast
 
 from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._pages import Book, write_folder
 from agent_journal.writers.handoff.brief import brief
 from agent_journal.writers.markdown.index import absent, index
+from agent_journal.writers.rendering.pages import Book, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers._pages import Form, Page
+    from agent_journal.writers.rendering.pages import Form, Page
 
 INFO = WriterInfo(
     name="handoff",

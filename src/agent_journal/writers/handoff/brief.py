@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import redact, tree
-from agent_journal.amounts import count
-from agent_journal.writers._markdown import code, fence, inline, quote
-from agent_journal.writers._moments import short, span
+from agent_journal import redaction
+from agent_journal.model import tree
+from agent_journal.text.humanize import count
 from agent_journal.writers.handoff.work import Work, asked_in
+from agent_journal.writers.rendering.safe_markdown import code, fence, inline, quote
+from agent_journal.writers.rendering.utc_times import short, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Conversation
-    from agent_journal.writers._pages import Page
     from agent_journal.writers.handoff.work import Deed, File
+    from agent_journal.writers.rendering.pages import Page
 
 # How many characters a thing may take, and how many things a list may have.
 _REQUEST, _CORRECTION, _SUMMARY, _LAST = 3000, 800, 4000, 3000
@@ -60,7 +61,7 @@ def _state(conversation: Conversation, work: Work, page: Page) -> str:
         "Agent": inline(_cut(", ".join((source, *facts.models)), _LINE)),
         "Time": f"{moments} (UTC)" if moments else "",
         "So far": f"{count(facts.messages, 'message')}, {count(work.calls, 'tool call')}",
-        "Redacted": inline(redact.told(conversation)),
+        "Redacted": inline(redaction.told(conversation)),
         "The whole record": code(f"aj show {facts.source}:{_cut(facts.id, _LINE)}"),
     }
     return "\n".join(f"- {name}: {value}" for name, value in told.items() if value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from agent_journal import tree
-from agent_journal.writers._edits import text_in
+from agent_journal.model import tree
+from agent_journal.writers.rendering.file_edits import text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

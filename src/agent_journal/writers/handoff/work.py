@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal import telling, tree
-from agent_journal.model import Event, Media, Text
-from agent_journal.writers._edits import PATHS, edits, text_in
-from agent_journal.writers._turns import Done, sections, turns
+from agent_journal.model import Event, Media, Text, tree
+from agent_journal.text import describe
 from agent_journal.writers.handoff.plan import Plan
+from agent_journal.writers.rendering.file_edits import PATHS, edits, text_in
+from agent_journal.writers.rendering.turns import Done, sections, turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class Deed(NamedTuple):
 
 def asked_in(message: Message) -> str:
     """What the person said, and which files and pictures they gave along with it."""
-    given = [f"[{telling.media(part)}]" for part in message.parts if isinstance(part, Media)]
+    given = [f"[{describe.media(part)}]" for part in message.parts if isinstance(part, Media)]
     return "\n".join(filter(None, (tree.plain_text(message), *given)))
 
 
@@ -169,7 +169,7 @@ class Work:
         self.calls += 1
         output = _text_of(result)
         failed = None if result is None else result.is_error
-        deed = Deed(call.name, telling.call(call), failed, output, message.at)
+        deed = Deed(call.name, describe.call(call), failed, output, message.at)
         if result is None:
             self.unanswered.append(deed)
         match call.kind:

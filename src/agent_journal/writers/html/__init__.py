@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.model import Memory
-from agent_journal.writers import WriterInfo, _pages
-from agent_journal.writers._pages import Book
+from agent_journal.writers import WriterInfo
 from agent_journal.writers.html import header, index_page
 from agent_journal.writers.html.conversation import Entry, Reading
 from agent_journal.writers.html.document import Sheet, contents, frame
 from agent_journal.writers.html.words import Words
+from agent_journal.writers.rendering import pages
+from agent_journal.writers.rendering.pages import Book
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers._pages import Absent, Page
+    from agent_journal.writers.rendering.pages import Absent, Page
 
 INFO = WriterInfo(
     name="html",
@@ -54,7 +55,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
 
 def write_pages(items: Iterable[Item], bundle: Bundle, run: Run) -> None:
     """A page for each item, and an index of them."""
-    _pages.write_folder(items, bundle, run, _Form(run), INFO.suffix)
+    pages.write_folder(items, bundle, run, _Form(run), INFO.suffix)
 
 
 class _Form:

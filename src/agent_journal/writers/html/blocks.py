@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import telling, tree
+from agent_journal.model import tree
+from agent_journal.text import describe
 from agent_journal.writers.html.diffs import diff, is_diff
 from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
 from agent_journal.writers.html.terminal import screen
@@ -50,7 +51,7 @@ def value(told: Any) -> Markup:
     try:
         made = msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
     except (RecursionError, msgspec.EncodeError, msgspec.DecodeError, UnicodeError, TypeError, OverflowError):
-        made = telling.compact(told)
+        made = describe.compact(told)
     return block(made, "json")
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal import telling, tree
-from agent_journal.amounts import count
-from agent_journal.model import Event, Text
-from agent_journal.writers._moments import day
-from agent_journal.writers._turns import Done, places, sections, turns
-from agent_journal.writers.html.bill import Bill
+from agent_journal.model import Event, Text, tree
+from agent_journal.text import describe
+from agent_journal.text.humanize import count
 from agent_journal.writers.html.blocks import value, words_of
+from agent_journal.writers.html.costs import Bill
 from agent_journal.writers.html.header import header, opinion
 from agent_journal.writers.html.markup import (
     NOTHING,
@@ -25,15 +23,17 @@ from agent_journal.writers.html.markup import (
     opening,
     text,
 )
-from agent_journal.writers.html.moments import clock
 from agent_journal.writers.html.parts import Anchors, Parts, subagent
+from agent_journal.writers.html.time_tags import clock
+from agent_journal.writers.rendering.turns import Done, places, sections, turns
+from agent_journal.writers.rendering.utc_times import day
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Conversation, Message, Role
-    from agent_journal.writers._pages import Page
-    from agent_journal.writers._turns import Section, Turn
+    from agent_journal.writers.rendering.pages import Page
+    from agent_journal.writers.rendering.turns import Section, Turn
 
 _HEADINGS = {"branch": "Another branch", "subagent": "What a subagent did", "main": ""}
 _FORKS = {"branch": "", "subagent": "Subagent: ", "main": ""}
@@ -69,10 +69,10 @@ class Reading:
         self._sections = sections(conversation)
         self._branches = _by_place(self._sections)
         self._named = places(conversation, self._sections)
-        self._failures = telling.failures(conversation)
+        self._failures = describe.failures(conversation)
         self._bill = Bill(conversation, page.run)
         self._opinions = [each for each in conversation.feedback if each.message_id is not None]
-        self._day = day(telling.span(conversation)[0])
+        self._day = day(describe.span(conversation)[0])
 
     def pieces(self) -> Iterator[Markup]:
         """The conversation, piece by piece."""

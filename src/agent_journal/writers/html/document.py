@@ -16,7 +16,7 @@ from agent_journal.writers.html.markup import (
     template,
     verbatim,
 )
-from agent_journal.writers.html.moments import clock
+from agent_journal.writers.html.time_tags import clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import redact, telling, tree
-from agent_journal.amounts import count, duration
-from agent_journal.model import ToolCall
+from agent_journal import redaction
+from agent_journal.model import ToolCall, tree
+from agent_journal.text import describe
+from agent_journal.text.humanize import count, duration
 from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, joined
-from agent_journal.writers.html.moments import span
 from agent_journal.writers.html.prose import prose
+from agent_journal.writers.html.time_tags import span
 
 if TYPE_CHECKING:
     from agent_journal.model import Conversation, Feedback, Item, Memory
-    from agent_journal.writers._pages import Page
-    from agent_journal.writers.html.bill import Bill
+    from agent_journal.writers.html.costs import Bill
+    from agent_journal.writers.rendering.pages import Page
 
 _FACT = Pattern(element("dt", "", PLACE), element("dd", "", PLACE))
 _RATINGS = {"up": "👍 Liked", "down": "👎 Not liked"}
@@ -28,7 +29,7 @@ def header(conversation: Conversation, page: Page, bill: Bill) -> Markup:
         "about",
         _back(page),
         element("p", "kicker", *_kicker(conversation, page)),
-        element("h1", "", telling.title(conversation)),
+        element("h1", "", describe.title(conversation)),
         element("ul", "amounts", *_amounts(conversation), *bill.total()),
         _relations(conversation, page),
         _secrets(conversation),
@@ -69,7 +70,7 @@ def _kicker(conversation: Conversation, page: Page) -> list[str]:
     words: list[str] = [" ".join(filter(None, (title, conversation.app_version)))]
     if conversation.cwd:
         words.append(element("code", "", conversation.cwd))
-    if when := span(*telling.span(conversation)):
+    if when := span(*describe.span(conversation)):
         words.append(when)
     return [piece for word in words for piece in (" · ", word)][1:]
 
@@ -78,10 +79,10 @@ def _amounts(conversation: Conversation) -> list[Markup]:
     """How much there is of what."""
     messages = [*tree.messages(conversation)]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
-    told = [", ".join(telling.models(conversation)), count(len(messages), "message")]
+    told = [", ".join(describe.models(conversation)), count(len(messages), "message")]
     told += [count(calls, "tool call")] if calls else []
-    told += [f"answers {answers}"] if (answers := telling.answers(conversation)) else []
-    took = telling.took_ms(*telling.span(conversation))
+    told += [f"answers {answers}"] if (answers := describe.answers(conversation)) else []
+    took = describe.took_ms(*describe.span(conversation))
     told += [f"lasted {duration(took)}"] if took else []
     return [element("li", "", each) for each in told if each]
 
@@ -91,7 +92,7 @@ def _relations(conversation: Conversation, page: Page) -> Markup:
     lines: list[Markup] = []
     if conversation.link is not None and (address := _parent(conversation, page)) is not None:
         parent = element("a", {"href": address}, conversation.link.conversation_id)
-        relation = telling.RELATIONS[conversation.link.relation].capitalize()
+        relation = describe.RELATIONS[conversation.link.relation].capitalize()
         lines.append(element("li", "", f"{relation} ", parent))
     for relation, label in _RELATED.items():
         kin = [(each, at) for each, at in page.children() if each.relation == relation]
@@ -112,7 +113,7 @@ def _separated(links: list[Markup]) -> list[str]:
 
 def _secrets(item: Item) -> Markup:
     """What was taken out before this was written."""
-    told = redact.told(item)
+    told = redaction.told(item)
     return element("p", "redacted", f"Replaced before this was written: {told}.") if told else NOTHING
 
 

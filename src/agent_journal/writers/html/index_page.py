@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal.amounts import count
-from agent_journal.writers import _pages
+from agent_journal.text.humanize import count
 from agent_journal.writers.html.document import Sheet, frame
 from agent_journal.writers.html.markup import NOTHING, Markup, closing, data, element, opening
-from agent_journal.writers.html.moments import clock
+from agent_journal.writers.html.time_tags import clock
+from agent_journal.writers.rendering import pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.writers import Run
-    from agent_journal.writers._pages import Absent, Book, Facts, Project
     from agent_journal.writers.html.words import Words
+    from agent_journal.writers.rendering.pages import Absent, Book, Facts, Project
 
 _TITLE = "Conversations"
 
@@ -66,7 +66,7 @@ def _entry(facts: Facts, book: Book, below: dict[str, list[Facts]]) -> Markup:
 
 
 def _item(facts: Facts, book: Book) -> Markup:
-    link = element("a", {"href": _pages.address_in_index(facts, book)}, facts.title)
+    link = element("a", {"href": pages.address_in_index(facts, book)}, facts.title)
     told = [count(facts.messages, "message")] if not facts.is_memory else []
     told += [", ".join(facts.models)] if facts.models else []
     asked = facts.asked if not facts.asked.startswith(facts.title.rstrip("…")) else ""
@@ -89,7 +89,7 @@ def _memories(book: Book) -> Iterator[Markup]:
 def absent(missing: Absent, run: Run, out: IO[bytes]) -> None:
     """A page for a conversation which others refer to."""
     sheet = Sheet(out, frame("page.html", "page.js", "Not in this export", run, is_beside=True))
-    back = element("a", {"href": f"../{_pages.INDEX}.html"}, _TITLE)
+    back = element("a", {"href": f"../{pages.INDEX}.html"}, _TITLE)
     sheet.put(element("p", "back", back))
     sheet.put(not_here(missing, run))
     sheet.end([])

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from agent_journal import visible
+from agent_journal.text import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,7 +59,7 @@ PLACE_ON_PAGE = Markup("#\0")
 def text(value: str) -> Markup:
     """A value of a source, to be read as it is."""
     if not (value.isascii() and value.isprintable()):
-        value = visible.safe(_LINE_ENDS.sub("\n", value) if "\r" in value else value)
+        value = sanitize.safe(_LINE_ENDS.sub("\n", value) if "\r" in value else value)
     return Markup(
         value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal import telling, tree
-from agent_journal.amounts import count, size
-from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.writers._turns import Done
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.text import describe
+from agent_journal.text.humanize import count, size
 from agent_journal.writers.html import tools
 from agent_journal.writers.html.blocks import block, first_line, fold, language_of, value
 from agent_journal.writers.html.markup import (
@@ -22,11 +21,12 @@ from agent_journal.writers.html.markup import (
     text,
 )
 from agent_journal.writers.html.prose import prose
+from agent_journal.writers.rendering.turns import Done
 
 if TYPE_CHECKING:
     from agent_journal.model import Citation, Part
     from agent_journal.writers import Kin
-    from agent_journal.writers._pages import Page
+    from agent_journal.writers.rendering.pages import Page
 
 
 _THOUGHT = Pattern(element("details", "thinking", fold("Thinking")))
@@ -92,7 +92,7 @@ class Parts:
         return self._anchors.of(act.answer.id)
 
     def _media(self, media: Media) -> Markup:
-        told = telling.media(media)
+        told = describe.media(media)
         if (picture := self._page.picture(media)) is not None:
             return element("div", "picture", image(picture, media.name or told), element("small", "", told))
         held = _held(media)
@@ -118,7 +118,7 @@ def _held(media: Media) -> Markup:
     if held is None:
         return NOTHING
     shown = block(held, language_of(media.name))
-    return _HELD(first_line(held), count(telling.lines_in(held), "line"), shown)
+    return _HELD(first_line(held), count(describe.lines_in(held), "line"), shown)
 
 
 def _thought(part: Reasoning) -> Markup:
@@ -131,11 +131,11 @@ def _thought(part: Reasoning) -> Markup:
     if part.summary:
         blocks += [element("p", "quiet", "In short:")] if part.text else []
         blocks.append(prose(part.summary))
-    return _THOUGHT(first_line(said), count(telling.lines_in(said), "line"), joined(blocks))
+    return _THOUGHT(first_line(said), count(describe.lines_in(said), "line"), joined(blocks))
 
 
 def _code(part: Code) -> Markup:
-    place = telling.place(part)
+    place = describe.place(part)
     shown = block(part.code, part.language or language_of(part.file))
     return joined([element("p", "place", place), shown]) if place else shown
 
@@ -151,4 +151,4 @@ def _source(citation: Citation) -> list[Markup]:
         told.append(element("span", "", citation.title))
     if citation.text:
         told.append(element("blockquote", "", citation.text))
-    return told or [element("span", "", telling.citation(citation))]
+    return told or [element("span", "", describe.citation(citation))]

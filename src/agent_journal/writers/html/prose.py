@@ -10,7 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from agent_journal import visible
+from agent_journal.text import sanitize
 from agent_journal.writers.html import markup
 from agent_journal.writers.html.diffs import diff
 from agent_journal.writers.html.markup import AWAY, Markup, closing, element, opening, text
@@ -31,14 +31,14 @@ _MOST_MAILS = 500
 
 def prose(said: str) -> Markup:
     """What was said, as a block."""
-    safe = visible.safe(_LINE_ENDS.sub("\n", said) if "\r" in said else said)
+    safe = sanitize.safe(_LINE_ENDS.sub("\n", said) if "\r" in said else said)
     # To look for addresses takes a third of the time, and most texts have none.
     has_addresses = "@" in safe or "://" in safe or "www." in safe
     made = _renderer(has_addresses=has_addresses and not _is_list_of_mails(safe))(safe)
     if ("]:" in safe or "|" in safe) and not _has_all_words(safe, made):
         return element("div", "prose as-written", safe)
     if "&" in safe:
-        made = visible.safe(made)  # a character can be written as its number
+        made = sanitize.safe(made)  # a character can be written as its number
     return element("div", "prose", markup.rendered(made, _Tags().rewritten))
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import telling, tree
-from agent_journal.model import Media, ToolResult
-from agent_journal.writers._edits import PATHS
+from agent_journal.model import Media, ToolResult, tree
+from agent_journal.text import describe
 from agent_journal.writers.html.blocks import answered, block, first_line, fold, language_of, printed, value
 from agent_journal.writers.html.diffs import change, diff, is_diff
 from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
+from agent_journal.writers.rendering.file_edits import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agent_journal.model import Part, ToolCall
-    from agent_journal.writers._turns import Done
+    from agent_journal.writers.rendering.turns import Done
 
 # What tools call what they replace and what they put in its place.
 _EDITS = (
@@ -47,7 +47,7 @@ def done(act: Done, anchor: str | None, inner: Callable[[Part], Markup]) -> Mark
         content.append(_answer(result, call.kind, _language(arguments), inner, anchor))
     is_open = result is not None and any(isinstance(part, Media) and part.data for part in _parts_of(result))
     form = _UNFOLDED if is_open else _FOLDED
-    told = first_line(telling.call(call))
+    told = first_line(describe.call(call))
     return form(classes, call.name, told, _status(result), joined(content))
 
 
@@ -65,7 +65,7 @@ def _begin(result: ToolResult) -> str:
 def _status(result: ToolResult | None) -> str:
     if result is None:
         return "no result"
-    return " · ".join(filter(None, (_HOW[result.is_error], telling.amount(result))))
+    return " · ".join(filter(None, (_HOW[result.is_error], describe.amount(result))))
 
 
 def _parts_of(result: ToolResult) -> list[Any]:
@@ -82,7 +82,7 @@ def _asked(call: ToolCall, arguments: Any) -> Iterator[Markup]:
     """What a call says, in the form that tells most."""
     if not isinstance(arguments, dict):
         if arguments is not None and arguments != "":
-            yield printed(f"$ {telling.plain(arguments)}") if call.kind == "shell" else value(arguments)
+            yield printed(f"$ {describe.plain(arguments)}") if call.kind == "shell" else value(arguments)
         return
     rest = dict(arguments)
     forms = [*_command(rest)] if call.kind == "shell" else []
@@ -96,7 +96,7 @@ def _command(rest: dict[str, Any]) -> Iterator[Markup]:
     """The command that arguments name, which is taken out of them."""
     if name := next((each for each in _COMMANDS if rest.get(each)), None):
         prompt = element("span", "prompt", "$ ")
-        yield element("pre", "terminal", prompt, telling.plain(rest.pop(name)))
+        yield element("pre", "terminal", prompt, describe.plain(rest.pop(name)))
 
 
 def _changes(rest: dict[str, Any]) -> Iterator[Markup]:
@@ -131,7 +131,7 @@ def _argument(told: Any, language: str | None) -> Markup:
         if len(told) <= _LONG and "\n" not in told:
             return element("code", "", told)
         return diff(told) if is_diff(told) else block(told, language)
-    made = telling.compact(told)
+    made = describe.compact(told)
     return element("code", "", made) if len(made) <= _LONG else value(told)
 
 

@@ -7,8 +7,7 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from agent_journal import tree
-from agent_journal.model import Memory
+from agent_journal.model import Memory, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

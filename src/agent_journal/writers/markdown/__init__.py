@@ -6,16 +6,16 @@ import sys
 from typing import IO, TYPE_CHECKING, cast
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._pages import Book, write_folder
 from agent_journal.writers.markdown.index import absent, index
 from agent_journal.writers.markdown.page import page
+from agent_journal.writers.rendering.pages import Book, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers._pages import Form
+    from agent_journal.writers.rendering.pages import Form
 
 INFO = WriterInfo(
     name="markdown",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal.amounts import count
-from agent_journal.writers._markdown import code, inline
-from agent_journal.writers._moments import clock, short
-from agent_journal.writers._pages import address_in_index
+from agent_journal.text.humanize import count
+from agent_journal.writers.rendering.pages import address_in_index
+from agent_journal.writers.rendering.safe_markdown import code, inline
+from agent_journal.writers.rendering.utc_times import clock, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.writers._pages import Absent, Book, Facts
+    from agent_journal.writers.rendering.pages import Absent, Book, Facts
 
 
 def index(book: Book, out: IO[bytes]) -> None:

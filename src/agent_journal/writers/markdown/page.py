@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal import redact, telling, tree
-from agent_journal.amounts import count
-from agent_journal.forks import is_answer
-from agent_journal.model import Conversation, Event, Message
-from agent_journal.telling import compact
-from agent_journal.writers._markdown import code, fence, folded, in_tags, inline, quote
-from agent_journal.writers._moments import clock, day, short, span
-from agent_journal.writers._turns import Done, places, sections, turns
+from agent_journal import redaction
+from agent_journal.model import Conversation, Event, Message, tree
+from agent_journal.model.branches import is_answer
+from agent_journal.text import describe
+from agent_journal.text.describe import compact
+from agent_journal.text.humanize import count
 from agent_journal.writers.markdown.parts import part, subagent
+from agent_journal.writers.rendering.safe_markdown import code, fence, folded, in_tags, inline, quote
+from agent_journal.writers.rendering.turns import Done, places, sections, turns
+from agent_journal.writers.rendering.utc_times import clock, day, short, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory
-    from agent_journal.writers._pages import Page
-    from agent_journal.writers._turns import Section, Turn
+    from agent_journal.writers.rendering.pages import Page
+    from agent_journal.writers.rendering.turns import Section, Turn
 
 _MUCH = 1 << 20
 _WORDS = 60
@@ -48,7 +49,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "Id": code(memory.id),
         "About": inline(memory.about or ""),
         "Time": short(memory.at),
-        "Redacted": inline(redact.told(memory)),
+        "Redacted": inline(redaction.told(memory)),
     }
     yield _facts(told)
     yield quote(memory.text)
@@ -60,7 +61,7 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for summary in conversation.summaries:
         told = f"Summary, {summary.kind.replace('_', ' ')} {short(summary.at)}".rstrip()
         yield from folded(told, [quote(summary.text)])
-    found, failures = sections(conversation), telling.failures(conversation)
+    found, failures = sections(conversation), describe.failures(conversation)
     linked = {section.after.id for section in found if section.after is not None}
     named = places(conversation, found)
     is_aside = all(message.sidechain for message in tree.messages(conversation))
@@ -99,12 +100,12 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Model": ", ".join(map(inline, facts.models)),
         "Time": f"{moments} (UTC)" if moments else "",
         "Messages": f"{facts.messages:,}",
-        "Answers": telling.answers(conversation),
+        "Answers": describe.answers(conversation),
         "Tokens": facts.tokens,
         "Parent": _parent(conversation, page),
         "Came out of it": _children(page),
         "Tags": ", ".join(map(inline, conversation.tags)),
-        "Redacted": inline(redact.told(conversation)),
+        "Redacted": inline(redaction.told(conversation)),
         "Contents": f"[all conversations](<{page.index}>)" if page.index else "",
     }
 
@@ -113,7 +114,7 @@ def _parent(conversation: Conversation, page: Page) -> str:
     link, address = conversation.link, page.parent(conversation, message=False)
     if link is None:
         return ""
-    return f"{telling.RELATIONS[link.relation]} [{inline(link.conversation_id)}](<{address}>)"
+    return f"{describe.RELATIONS[link.relation]} [{inline(link.conversation_id)}](<{address}>)"
 
 
 def _children(page: Page) -> str:

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import telling, tree
-from agent_journal.amounts import count, duration
-from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.telling import compact, lines_in, plain
-from agent_journal.writers._edits import edits
-from agent_journal.writers._encode import pretty
-from agent_journal.writers._markdown import code, fence, folded, in_tags, inline, quote
-from agent_journal.writers._turns import Done
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.text import describe
+from agent_journal.text.describe import compact, lines_in, plain
+from agent_journal.text.humanize import count, duration
+from agent_journal.writers.dialects.json_bytes import pretty
+from agent_journal.writers.rendering.file_edits import edits
+from agent_journal.writers.rendering.safe_markdown import code, fence, folded, in_tags, inline, quote
+from agent_journal.writers.rendering.turns import Done
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Citation, Message, Part
     from agent_journal.writers import Kin
-    from agent_journal.writers._pages import Page
+    from agent_journal.writers.rendering.pages import Page
 
 _ON_ONE_LINE = 120
 _HOW = {True: "error", False: "ok", None: "done"}
@@ -65,7 +65,7 @@ def subagent(kin: Kin, address: str) -> str:
 
 def _citation(citation: Citation) -> str:
     is_page = citation.url is not None and citation.url.startswith(_PAGES)
-    words = citation.title if citation.title and is_page else telling.citation(citation)
+    words = citation.title if citation.title and is_page else describe.citation(citation)
     told = f"- Cites {_link(words, citation.url)}"
     return f"{told}: {inline(citation.text)}" if citation.text and citation.text != words else told
 
@@ -96,12 +96,12 @@ def _thought(thought: Reasoning) -> Iterator[str]:
 
 def _code(each: Code) -> Iterator[str]:
     if each.file:
-        yield f"Code in {code(telling.place(each))}:"
+        yield f"Code in {code(describe.place(each))}:"
     yield fence(each.code, each.language)
 
 
 def _media(media: Media, page: Page) -> str:
-    told = telling.media(media)
+    told = describe.media(media)
     if address := page.picture(media):
         return f"![{inline(told)}](<{address}>)"
     if path := page.file(media):
@@ -111,9 +111,9 @@ def _media(media: Media, page: Page) -> str:
 
 def _done(done: Done, message: Message, page: Page) -> Iterator[str]:
     call, result = done.call, done.result
-    told = " ".join(telling.call(call)[: 4 * _ON_ONE_LINE].split())
+    told = " ".join(describe.call(call)[: 4 * _ON_ONE_LINE].split())
     told = told if len(told) <= _ON_ONE_LINE else f"{told[:_ON_ONE_LINE]}…"
-    took = telling.took_ms(message.at, done.answer.at) if done.answer else None
+    took = describe.took_ms(message.at, done.answer.at) if done.answer else None
     how = "no result" if result is None else _how(result) + (f", {duration(took)}" if took else "")
     summary = f"→ {in_tags(call.name)}{f' <code>{in_tags(told)}</code>' if told else ''} — {how}"
     blocks = [*_input(call), *(_output(result, message, page) if result is not None else ())]
@@ -121,7 +121,7 @@ def _done(done: Done, message: Message, page: Page) -> Iterator[str]:
 
 
 def _how(result: ToolResult) -> str:
-    return f"{_HOW[result.is_error]}, {telling.amount(result)}"
+    return f"{_HOW[result.is_error]}, {describe.amount(result)}"
 
 
 def _input(call: ToolCall) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.model import Memory
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode, pretty
+from agent_journal.writers.dialects.json_bytes import encode, pretty
 from agent_journal.writers.pam.conversation import document
 from agent_journal.writers.pam.store import Store
 

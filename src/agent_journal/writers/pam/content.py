@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from agent_journal import ids
-from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.writers._encode import encode
+from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult, ids
+from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.pam.values import stated, uri
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal import times, tree
-from agent_journal.model import Event, Text
+from agent_journal.model import Event, Text, timestamps, tree
 from agent_journal.notes import Kind
 from agent_journal.writers.pam.messages import Messages
 from agent_journal.writers.pam.values import (
@@ -101,7 +100,7 @@ def _span(conversation: Conversation) -> tuple[str | None, str | None]:
     """The first and the last time at which something was said; if none is known, at which anything was."""
     said = [at for message in tree.messages(conversation) if (at := moment(message.at))]
     known = said or [at for entry in conversation.timeline if (at := moment(entry.at))]
-    known.sort(key=lambda at: times.epoch_ms(at) or 0)
+    known.sort(key=lambda at: timestamps.epoch_ms(at) or 0)
     return (known[0], known[-1]) if known else (None, None)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal import ids
+from agent_journal.model import ids
 from agent_journal.notes import Kind
-from agent_journal.writers._encode import encode
-from agent_journal.writers.pam import carried
-from agent_journal.writers.pam.integrity import content_hash, has_canonical_form
+from agent_journal.records.pam_integrity import content_hash, has_canonical_form
+from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.pam import passthrough
 from agent_journal.writers.pam.values import OURS, memory_moment, program, provider_name, stated
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 def written(memory: Memory, place: Place, known: Container[str], run: Run) -> dict[str, Any]:
     """A memory; `known` are the memories that it may refer to."""
-    is_usual = memory.kind in _KINDS and carried.carried(memory).get("type") != _CUSTOM
+    is_usual = memory.kind in _KINDS and passthrough.carried(memory).get("type") != _CUSTOM
     kind = memory.kind if is_usual else _CUSTOM
     text = memory.text or memory.kind or _NAMELESS
     found = {
@@ -60,10 +60,10 @@ def written(memory: Memory, place: Place, known: Container[str], run: Run) -> di
         **({"custom_type": memory.kind or _NAMELESS} if kind == _CUSTOM else {}),
         "content": text,
         "content_hash": content_hash(text),
-        **carried.members(memory, _created_at(memory, run), known),
+        **passthrough.members(memory, _created_at(memory, run), known),
         "provenance": _provenance(memory, place.conversation, run),
     }
-    more, ours = carried.metadata(memory), _ours(memory, place.after)
+    more, ours = passthrough.metadata(memory), _ours(memory, place.after)
     if not has_canonical_form({**found, "metadata": {**more, OURS: ours}}):
         # A number or a depth that RFC 8785 does not take.
         more, ours = {}, {"json": encode(ours).decode()}
@@ -86,17 +86,17 @@ def _created_at(memory: Memory, run: Run) -> str:
 def _provenance(memory: Memory, conversation_id: str | None, run: Run) -> dict[str, Any]:
     """Where it is from: as the store says in which it was, else as this export knows it."""
     now = {
-        "platform": provider_name(run.name_of(memory.source, carried.FORMAT)),
+        "platform": provider_name(run.name_of(memory.source, passthrough.FORMAT)),
         "extraction_method": "api_export",
         **stated({"extracted_at": memory_moment(run.started_at), "extractor": program(run.program)}),
     }
     known = stated({"platform_user_id": account_of(memory), "conversation_ref": conversation_id})
-    return {**(carried.provenance(memory) or now), **known}
+    return {**(passthrough.provenance(memory) or now), **known}
 
 
 def account_of(memory: Memory) -> str | None:
     """Whose memory it is. An identity is about an account, or in another store about a conversation."""
-    is_of_account = memory.kind == "identity" and carried.provenance(memory) is None
+    is_of_account = memory.kind == "identity" and passthrough.provenance(memory) is None
     return memory.account_id or (memory.about if is_of_account else None)
 
 

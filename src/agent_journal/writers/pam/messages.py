@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agent_journal import ids, tree
-from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult
+from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, ids, tree
 from agent_journal.writers.pam import content as said
 from agent_journal.writers.pam.values import OURS, moment, raw_metadata, stated
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import files, ids
-from agent_journal.writers.pam import carried
+from agent_journal import files
+from agent_journal.model import ids
+from agent_journal.records.pam_integrity import checksum_of
+from agent_journal.writers.pam import passthrough
 from agent_journal.writers.pam.conversation import SCHEMA_VERSION
-from agent_journal.writers.pam.integrity import checksum_of
 from agent_journal.writers.pam.memory import Place, account_of, written
 from agent_journal.writers.pam.values import moment, program, stated
 
@@ -63,7 +64,7 @@ class Store:
 
     def remember(self, memory: Memory) -> None:
         """Keep a memory, and its place among the conversations; not one that says it must not be exported."""
-        if carried.must_stay(memory):
+        if passthrough.must_stay(memory):
             self._run.cannot_say(memory, "access.exportable", "it must not be exported")
         else:
             self._memories.append((len(self._index), memory))
@@ -97,7 +98,7 @@ class Store:
         """Whose memories and conversations these are: the account that is told of first."""
         for _, memory in self._memories:
             if account := account_of(memory):
-                return {"id": account, **carried.owner(memory)}
+                return {"id": account, **passthrough.owner(memory)}
         return {"id": next(iter(self._accounts), _NOBODY)}
 
     def _named(self) -> tuple[list[tuple[str, int, Memory]], set[str]]:
@@ -123,6 +124,6 @@ class Store:
         """How memories of other stores stand to each other."""
         found: dict[str, dict[str, Any]] = {}
         for _, memory in self._memories:
-            for relation in carried.relations(memory, known):
+            for relation in passthrough.relations(memory, known):
                 found.setdefault(relation["id"], relation)
         return [*found.values()]

@@ -7,7 +7,7 @@ from datetime import UTC
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import times
+from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,15 +64,15 @@ def checksum(digest: str | None) -> str | None:
 @lru_cache(maxsize=4096)
 def moment(at: str | None) -> str | None:
     """A time as it is, if calendars have it. A leap second is the second before."""
-    if times.parse(at) is None:
+    if timestamps.parse(at) is None:
         return None
-    at = times.moment(at)
+    at = timestamps.moment(at)
     return at if at is None or ":60" not in at[16:20] else at.replace(":60", ":59", 1)
 
 
 def memory_moment(at: str | None) -> str | None:
     """The same in UTC, without a fraction or with six digits, as the official SDK writes it to hash it."""
-    parsed = times.parse(at)
+    parsed = timestamps.parse(at)
     if parsed is None:
         return None
     try:
@@ -83,7 +83,7 @@ def memory_moment(at: str | None) -> str | None:
 
 def is_before(at: str, other: str) -> bool:
     """Whether a time is before another."""
-    first, second = times.parse(at), times.parse(other)
+    first, second = timestamps.parse(at), timestamps.parse(other)
     return first is not None and second is not None and first < second
 
 

@@ -10,7 +10,7 @@ import sys
 from typing import IO, TYPE_CHECKING, cast
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._pages import Book, write_folder
+from agent_journal.writers.rendering.pages import Book, write_folder
 from agent_journal.writers.text.page import absent, index, page
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers._pages import Form
+    from agent_journal.writers.rendering.pages import Form
 
 INFO = WriterInfo(
     name="text",

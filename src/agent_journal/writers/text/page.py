@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal import redact, telling, tree
-from agent_journal.amounts import count
-from agent_journal.forks import is_answer
-from agent_journal.model import Conversation, Event
-from agent_journal.telling import compact
-from agent_journal.visible import one_line
-from agent_journal.writers._moments import clock, day, short, span
-from agent_journal.writers._pages import address_in_index
-from agent_journal.writers._turns import places, sections, turns
+from agent_journal import redaction
+from agent_journal.model import Conversation, Event, tree
+from agent_journal.model.branches import is_answer
+from agent_journal.text import describe
+from agent_journal.text.describe import compact
+from agent_journal.text.humanize import count
+from agent_journal.text.sanitize import one_line
+from agent_journal.writers.rendering.pages import address_in_index
+from agent_journal.writers.rendering.turns import places, sections, turns
+from agent_journal.writers.rendering.utc_times import clock, day, short, span
 from agent_journal.writers.text.parts import part, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory, Message
-    from agent_journal.writers._pages import Absent, Book, Facts, Page
-    from agent_journal.writers._turns import Section, Turn
+    from agent_journal.writers.rendering.pages import Absent, Book, Facts, Page
+    from agent_journal.writers.rendering.turns import Section, Turn
 
 _MUCH = 1 << 20
 _RULE = "=" * 80
@@ -85,7 +86,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "Id": memory.id,
         "About": memory.about or "",
         "Time": short(memory.at),
-        "Redacted": redact.told(memory),
+        "Redacted": redaction.told(memory),
     }
     yield from _head(page.facts.title, told)
     yield f"\n{said(memory.text)}"
@@ -96,7 +97,7 @@ def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     for summary in conversation.summaries:
         yield f"\n  Summary {short(summary.at)}".rstrip()
         yield said(summary.text)
-    found, failures = sections(conversation), telling.failures(conversation)
+    found, failures = sections(conversation), describe.failures(conversation)
     named = places(conversation, found)
     is_aside = all(message.sidechain for message in tree.messages(conversation))
     for section in found:
@@ -127,12 +128,12 @@ def _about(conversation: Conversation, page: Page) -> dict[str, str]:
         "Model": ", ".join(facts.models),
         "Time": f"{moments} (UTC)" if moments else "",
         "Messages": f"{facts.messages:,}",
-        "Answers": telling.answers(conversation),
+        "Answers": describe.answers(conversation),
         "Tokens": facts.tokens,
-        "Parent": f"{telling.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
+        "Parent": f"{describe.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
         "Children": ", ".join(f"{kin.relation} {kin.id}" for kin, _ in page.children()),
         "Tags": ", ".join(conversation.tags),
-        "Redacted": redact.told(conversation),
+        "Redacted": redaction.told(conversation),
     }
 
 

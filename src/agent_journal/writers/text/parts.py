@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal import telling, tree
-from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.telling import compact, plain
-from agent_journal.visible import one_line, safe
-from agent_journal.writers._edits import edits
-from agent_journal.writers._turns import Done
+from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.text import describe
+from agent_journal.text.describe import compact, plain
+from agent_journal.text.sanitize import one_line, safe
+from agent_journal.writers.rendering.file_edits import edits
+from agent_journal.writers.rendering.turns import Done
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Part
-    from agent_journal.writers._pages import Page
+    from agent_journal.writers.rendering.pages import Page
 
 _IN = "    "
 _DEEPER = "      "
@@ -48,12 +48,12 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
         case Reasoning():
             yield from _thought(each)
         case Code():
-            words = filter(None, ("code", each.language, telling.place(each)))
+            words = filter(None, ("code", each.language, describe.place(each)))
             yield f"\n  {one_line(' '.join(words))}:"
             yield said(each.code)
         case Media():
             path = page.file(each)
-            yield f"\n  [{one_line(telling.media(each))}{f': {path}' if path else ''}]"
+            yield f"\n  [{one_line(describe.media(each))}{f': {path}' if path else ''}]"
             if held := tree.held_text(each):
                 yield said(held)
         case Other():
@@ -63,7 +63,7 @@ def part(each: Part | Done, page: Page) -> Iterator[str]:
 
 def _citations(text: Text) -> Iterator[str]:
     for citation in text.citations:
-        cited = telling.citation(citation)
+        cited = describe.citation(citation)
         yield f"  [cites {one_line(cited)}]"
         if citation.text and citation.text != cited:
             yield said(citation.text)
@@ -89,7 +89,7 @@ def _call(call: ToolCall, result: ToolResult | None, page: Page) -> Iterator[str
 
 
 def _how(result: ToolResult) -> str:
-    return f"{_HOW[result.is_error]}, {telling.amount(result)}"
+    return f"{_HOW[result.is_error]}, {describe.amount(result)}"
 
 
 def _input(call: ToolCall) -> Iterator[str]:

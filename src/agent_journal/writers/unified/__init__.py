@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from agent_journal.model import Memory
 from agent_journal.writers import WriterInfo
-from agent_journal.writers._encode import encode
+from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.unified.envelope import document
 
 if TYPE_CHECKING:

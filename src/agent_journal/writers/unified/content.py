@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agent_journal import ids, tree
-from agent_journal.model import Code, Conversation, Media, Message, Other, Part, Reasoning, Text, ToolCall
+from agent_journal.model import (
+    Code,
+    Conversation,
+    Media,
+    Message,
+    Other,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ids,
+    tree,
+)
 from agent_journal.notes import Kind
-from agent_journal.writers.unified.untold import stated
+from agent_journal.writers.unified.own_fields import stated
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, ToolResult
     from agent_journal.writers import Run
-    from agent_journal.writers.unified.untold import Untold
+    from agent_journal.writers.unified.own_fields import Untold
 
 _RESULT_TYPES = {"duration_ms": int, "exit_code": int}
 

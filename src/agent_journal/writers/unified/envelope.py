@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal import ids, times, tree
-from agent_journal.model import Conversation, Event, Feedback, Message
+from agent_journal.model import Conversation, Event, Feedback, Message, ids, timestamps, tree
 from agent_journal.notes import Kind
 from agent_journal.writers.unified.content import Content
 from agent_journal.writers.unified.messages import amount, count, messages, untold_of
-from agent_journal.writers.unified.untold import NAME, Untold, present, stated
+from agent_journal.writers.unified.own_fields import NAME, Untold, present, stated
 
 if TYPE_CHECKING:
     from agent_journal.model import Link
@@ -40,14 +39,14 @@ _FACT_NAMES = frozenset(_FACTS)
 
 @cache
 def _platform_names() -> frozenset[str]:
-    schema = pkgutil.get_data("agent_journal", f"schemas/unified-{SCHEMA_VERSION}.schema.json")
+    schema = pkgutil.get_data("agent_journal", f"validation/schemas/unified-{SCHEMA_VERSION}.schema.json")
     decoded = msgspec.json.decode(schema or b"{}")
     return frozenset(decoded["properties"]["platform"]["properties"]["name"]["enum"])
 
 
 def document(conversation: Conversation, run: Run) -> dict[str, Any]:
     """A conversation as the schema has it; what the schema says differently is noted."""
-    moments = [times.iso_ms(entry.at) for entry in conversation.timeline]
+    moments = [timestamps.iso_ms(entry.at) for entry in conversation.timeline]
     created_at, updated_at = _span(conversation, moments)
     if created_at is None:
         run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
@@ -114,8 +113,8 @@ def _span(conversation: Conversation, moments: list[str | None]) -> tuple[str | 
     timeline = zip(conversation.timeline, moments, strict=True)
     said = [at for entry, at in timeline if at is not None and isinstance(entry, Message)]
     known = said or [at for at in moments if at is not None]
-    updated = times.iso_ms(conversation.updated_at) or max(known, default=None)
-    return times.iso_ms(conversation.started_at) or min(known, default=None) or updated, updated
+    updated = timestamps.iso_ms(conversation.updated_at) or max(known, default=None)
+    return timestamps.iso_ms(conversation.started_at) or min(known, default=None) or updated, updated
 
 
 def _conversation_id(conversation: Conversation, run: Run) -> str:
@@ -247,7 +246,7 @@ def _rating(feedback: list[Feedback]) -> dict[str, Any]:
         return {}
     chosen = next((said for said in feedback if said.message_id is None), feedback[-1])
     score = {"up": 5, "down": 0, None: None}[chosen.rating]
-    return stated({"score": score, "feedback": chosen.text, "rated_at": times.iso_ms(chosen.at)})
+    return stated({"score": score, "feedback": chosen.text, "rated_at": timestamps.iso_ms(chosen.at)})
 
 
 def _summaries(
@@ -260,7 +259,7 @@ def _summaries(
     found: list[dict[str, Any]] = []
     guessed = 0
     for index, summary in enumerate(conversation.summaries):
-        at = times.iso_ms(summary.at)
+        at = timestamps.iso_ms(summary.at)
         guessed += at is None
         found.append(
             {

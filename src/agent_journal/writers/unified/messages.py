@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.writers.unified.untold import NAME
+from agent_journal.writers.unified.own_fields import NAME
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.writers.unified.content import Content
-    from agent_journal.writers.unified.untold import Untold
+    from agent_journal.writers.unified.own_fields import Untold
 
 _METADATA_TYPES = {"user_type": str, "edit_count": int, "model_override": str}
 # What a message's metadata holds beside what only the source has a name for.

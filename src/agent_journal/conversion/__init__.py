@@ -1,0 +1,1 @@
+"""From inputs to items, what is changed on the way, and from items to files."""

@@ -1,0 +1,1 @@
+"""Formats that several readers share. Nothing in here is a reader."""

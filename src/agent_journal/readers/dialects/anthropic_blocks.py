@@ -1,0 +1,325 @@
+"""The Anthropic message dialect: content blocks to parts, the usage object to Usage.
+
+Spoken by the Messages API and by tools that log it. Known from recorded payloads up to November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from agent_journal.decoding.fields import Fields, counted
+from agent_journal.model import (
+    Citation,
+    Media,
+    MediaKind,
+    Other,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+)
+from agent_journal.model.content_blocks import unwrapped_parts
+from agent_journal.notes import Kind
+from agent_journal.readers.dialects import program_output
+
+if TYPE_CHECKING:
+    from agent_journal.notes import Notes
+
+ToolKinds = dict[str, ToolKind]
+
+# Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
+# a tool that was found, what the client changes of its instructions and tools on the way.
+_KEPT_WHOLE = (
+    *("compaction", "fallback", "tool_reference"),
+    *("mid_conv_system", "tool_addition", "tool_removal"),
+)
+# Tuples, not sets: what a source says may be anything, also what cannot be hashed.
+_ADDED = ("input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h")
+_WEB = ("https://", "http://")
+_FORMS = ("base64", "url", "file", "text")
+_MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
+
+
+def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> list[Part]:
+    """The parts of a message's content, which is a string or a list of blocks; it stays as it is."""
+    if content.__class__ is str:
+        return [Text(text=content)]
+    if content is None:
+        return []
+    if content.__class__ is not list:
+        found = unwrapped_parts(content, lambda inner: parts(inner, note, where, tool_kinds))
+        if found is not None:
+            return found
+        note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        return [Other(data=content)]
+    return [part(block, note, where, tool_kinds) for block in content]
+
+
+def parts_and_native(
+    content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds
+) -> tuple[list[Part], Any]:
+    """The parts, and the content itself unless they tell it exactly.
+
+    They do for a string, and for one plain block that is no text: writers that promise the content as it was
+    make it of them.
+    """
+    if content.__class__ is str:
+        return [Text(text=content)], None
+    # One block is what most logs have; going through a list would cost more than the part.
+    if content.__class__ is list and len(content) == 1 and (block := content[0]).__class__ is dict:
+        usual = plain(block.get("type"), block, tool_kinds)
+        if usual is not None:
+            return [usual], content if usual.__class__ is Text else None
+    return parts(content, note, where, tool_kinds), content
+
+
+def part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:
+    """One block, which stays as it is."""
+    if block.__class__ is not dict:
+        return Text(text=block) if block.__class__ is str else Other(data=block)
+    kind = block.get("type")
+    usual = plain(kind, block, tool_kinds)
+    if usual is not None:
+        return usual
+    fields = Fields(dict(block), note, where)
+    fields.take("type")
+    match kind:
+        case "text":
+            return _text(fields, block)
+        case "thinking":
+            return _thinking(fields, block)
+        case "redacted_thinking":
+            return Reasoning(encrypted=fields.text("data"), extra=fields.rest())
+        case "image" | "document" | "container_upload":
+            return _media(_MEDIA[kind], fields)
+        case "web_search_result" | "search_result":
+            return _found(kind, fields)
+        case str() if kind.endswith("tool_use"):
+            return _call(kind, fields, tool_kinds)
+        case str() if kind.endswith("tool_result"):
+            return _result(kind, fields, tool_kinds)
+    if kind not in _KEPT_WHOLE:
+        note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
+    return Other(data=block, name=kind if isinstance(kind, str) else None)
+
+
+def plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
+    """The block kinds that logs are full of, if they have nothing but their usual fields; else None."""
+    size = len(block)
+    if kind == "text":
+        if size == 2 and (text := block.get("text")).__class__ is str:  # noqa: PLR2004 (type and text)
+            return Text(text=text)
+    elif kind == "tool_use":
+        name, call_id = block.get("name"), block.get("id")
+        if size == 4 and name.__class__ is str and call_id.__class__ is str and "input" in block:  # noqa: PLR2004 (and type)
+            return ToolCall(call_id=call_id, name=name, input=block["input"], kind=tool_kinds.get(name))
+    elif kind == "tool_result":
+        call_id, output, is_error = block.get("tool_use_id"), block.get("content"), block.get("is_error")
+        if call_id.__class__ is str and output.__class__ is str and size == 3 + (is_error.__class__ is bool):
+            return ToolResult(call_id=call_id, output=output, is_error=is_error)
+    elif kind == "thinking" and size == 3:  # noqa: PLR2004 (and type)
+        text, signature = block.get("thinking"), block.get("signature")
+        if text.__class__ is str and signature.__class__ is str:
+            return Reasoning(text=text, signature=signature)
+    return None
+
+
+def _text(fields: Fields, block: dict[str, Any]) -> Part:
+    text = fields.text("text")
+    if text is None:
+        return Other(data=block, name="text")
+    citations = [_citation(raw, fields) for raw in fields.items("citations") or ()]
+    return Text(text=text, citations=citations, extra=fields.rest())
+
+
+def _citation(raw: Any, fields: Fields) -> Citation:
+    if not isinstance(raw, dict):
+        return Citation(extra={"value": raw})
+    cited = Fields(dict(raw), fields.note, fields.where)
+    return Citation(
+        title=cited.text("title") or cited.text("document_title"),
+        url=cited.text("url"),
+        text=cited.text("cited_text"),
+        start=cited.whole("start_char_index"),
+        end=cited.whole("end_char_index"),
+        extra=cited.rest(),
+    )
+
+
+def _thinking(fields: Fields, block: dict[str, Any]) -> Part:
+    text = fields.text("thinking")
+    if text is None:
+        return Other(data=block, name="thinking")
+    return Reasoning(text=text, signature=fields.text("signature"), extra=fields.rest())
+
+
+def _call(kind: str, fields: Fields, tool_kinds: ToolKinds) -> Part:
+    if kind != "tool_use":
+        fields.keep("type", kind)
+    name = fields.text("name")
+    return ToolCall(
+        call_id=fields.text("id"),
+        name=name or "",
+        input=fields.take("input"),
+        kind=tool_kinds.get(name or ""),
+        extra=fields.rest(),
+    )
+
+
+def _result(kind: str, fields: Fields, tool_kinds: ToolKinds) -> Part:
+    if kind != "tool_result":
+        fields.keep("type", kind)
+    content = fields.take("content")
+    is_failure = (_type_of(content) or "").endswith("_tool_result_error")
+    return ToolResult(
+        call_id=fields.text("tool_use_id"),
+        output=_output(content, fields, tool_kinds),
+        is_error=True if is_failure else fields.flag("is_error"),
+        name=fields.text("name"),
+        extra=fields.rest(),
+    )
+
+
+def _output(content: Any, fields: Fields, tool_kinds: ToolKinds) -> Any:
+    if content.__class__ is str:
+        return content
+    if content is None:
+        return ""
+    if content.__class__ is not list:
+        return _served(content, fields)
+    blocks = parts(content, fields.note, fields.where, tool_kinds)
+    return [
+        Other(data=raw, name="tool_result") if isinstance(block, ToolResult) else block
+        for block, raw in zip(blocks, content, strict=True)
+    ]
+
+
+def _served(content: Any, fields: Fields) -> list[Part]:
+    """What the service's own tools answer with: one object, a result or an error, instead of a list."""
+    kind = _type_of(content)
+    match content:
+        case {"stdout": str()} | {"stderr": str()} if printed := program_output.texts(content):
+            return [*printed]
+        case {"type": "web_fetch_result", "content": {"type": "document"}}:
+            return [_fetched(Fields(dict(content), fields.note, fields.where))]
+        case {"type": "advisor_result", "text": str(text)}:
+            return [Text(text=text, extra=_without(content, "text"))]
+        case {"type": "text_editor_code_execution_view_result", "content": str(text)}:
+            return [Text(text=text, extra=_without(content, "content"))]
+    return [Other(data=content, name=kind)]
+
+
+def _without(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key != name}
+
+
+def _fetched(page: Fields) -> Part:
+    """A page that was fetched: the document, with where it is from."""
+    document = Fields(dict(page.take("content")), page.note, page.where)
+    document.drop("type")
+    media = _media("document", document)
+    return replace(media, ref=media.ref or page.text("url"), extra={**media.extra, **page.rest()})
+
+
+def _found(kind: str, fields: Fields) -> Text:
+    """What a search found: its text, or else its title, with where it is from as the source of it."""
+    fields.keep("type", kind)
+    title, url, content = fields.text("title"), fields.text("url"), fields.look("content")
+    source = fields.look("source")
+    if url is None and source.__class__ is str and source.startswith(_WEB):
+        url = fields.text("source")
+    texts = [block.get("text") for block in content] if _are_texts(content) else [title or url or ""]
+    if _are_texts(content):
+        fields.drop("content")
+    return Text(text="\n".join(texts), citations=[Citation(title=title, url=url)], extra=fields.rest())
+
+
+def _are_texts(content: Any) -> bool:
+    """Whether content is nothing but texts."""
+    return content.__class__ is list and all(
+        block.__class__ is dict
+        and block.keys() == {"type", "text"}
+        and block["type"] == "text"
+        and block["text"].__class__ is str
+        for block in content
+    )
+
+
+def _type_of(block: Any) -> str | None:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _media(kind: MediaKind, fields: Fields) -> Media:
+    if isinstance(raw := fields.look("source"), dict):
+        fields.keep("source", dict(raw))  # the block itself stays as it is
+    source = fields.nested("source")
+    mime = ref = data = text = None
+    if source is not None:
+        form = source.take("type")
+        mime = source.text("media_type")
+        if form == "base64":
+            data = source.text("data")
+        elif form == "text":
+            text = source.text("data") or None
+        elif form == "content" and isinstance(source.look("content"), str):
+            text = source.take("content") or None
+        ref = source.text("url") or source.text("file_id")
+        if form not in _FORMS and form is not None:
+            source.keep("type", form)
+    return Media(
+        kind=kind,
+        mime=mime,
+        name=fields.text("title"),
+        ref=ref or fields.text("file_id"),
+        data=data,
+        text=text,
+        extra=fields.rest(),
+    )
+
+
+def usage(raw: Any, key: str | None) -> Usage | None:
+    """Token counts, with the whole object in `extra`; `input_tokens` excludes what came from the cache."""
+    if raw.__class__ is not dict:
+        return None
+    found, rounds = _counts(raw, key), raw.get("iterations")
+    return _with_compactions(found, rounds) if rounds.__class__ is list and len(rounds) > 1 else found
+
+
+def _counts(raw: dict[str, Any], key: str | None) -> Usage:
+    cached, came = raw.get("cache_creation"), raw.get("output_tokens_details")
+    if cached.__class__ is not dict:
+        cached = {}
+    return Usage(
+        key=key,
+        input=counted(raw.get("input_tokens")),
+        output=counted(raw.get("output_tokens")),
+        cache_read=counted(raw.get("cache_read_input_tokens")),
+        cache_write=counted(raw.get("cache_creation_input_tokens")),
+        cache_write_5m=counted(cached.get("ephemeral_5m_input_tokens")),
+        cache_write_1h=counted(cached.get("ephemeral_1h_input_tokens")),
+        reasoning=counted(came.get("thinking_tokens")) if came.__class__ is dict else None,
+        extra=raw,
+    )
+
+
+def _with_compactions(found: Usage, rounds: list[Any]) -> Usage:
+    """The counts with those of summing up what was said before, which the sums of an answer leave out.
+
+    What other models were asked on the way (`advisor_message`, `fallback_message`) is not the answer's.
+    """
+    for one in rounds:
+        if one.__class__ is dict and one.get("type") == "compaction":
+            more = _counts(one, None)
+            counts = {name: _sum(getattr(found, name), getattr(more, name)) for name in _ADDED}
+            found = replace(found, **counts)
+    return found
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other + (one or 0)

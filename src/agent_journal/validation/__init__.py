@@ -1,0 +1,1 @@
+"""What a written document must hold, and the schemas of the targets."""

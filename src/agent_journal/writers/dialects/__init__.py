@@ -1,0 +1,1 @@
+"""Forms that several targets share. Nothing in here is a writer."""

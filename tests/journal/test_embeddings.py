@@ -1,0 +1,551 @@
+"""Vectors beside the rows: made after the words, resumable, erased with what they stand for."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent_journal import archive, config, journal
+from agent_journal.archive.candidates import Found
+from agent_journal.archive.lock import Lock
+from agent_journal.config import Config
+from agent_journal.errors import ArchiveInUse, CannotWrite
+from agent_journal.journal import Journal, embeddings
+from agent_journal.journal.embeddings import Embedder
+from agent_journal.search import folder as index_folder
+from agent_journal.search.semantic import nearest, static, vectors
+from agent_journal.search.semantic.hashed import HashModel
+from agent_journal.search.semantic.vectors import Stored
+from tests.search import tiny_onnx
+
+MODEL = static.load()
+SAID = {
+    "bike": ["The brakes of my bicycle squeal.", "Oil got onto the disc; clean it with alcohol."],
+    "soup": ["How do I cook lentil soup?", "Fry onions, add lentils and broth, and wait."],
+    "pool": ["The service hangs after an hour.", "Connections are never given back to the pool."],
+}
+
+
+def history(name: str, said: list[str], day: int = 1) -> str:
+    timeline: list[dict[str, Any]] = [
+        {
+            "type": "message",
+            "id": f"{name}{place}",
+            "role": "assistant" if place % 2 else "user",
+            "at": f"2026-05-{day:02}T10:00:{place % 60:02}Z",
+            "parts": [{"type": "text", "text": text}],
+        }
+        for place, text in enumerate(said)
+    ]
+    chat = {
+        "type": "conversation", "id": name, "source": "made-up", "shape": "list", "title": f"About {name}",
+        "updated_at": f"2026-05-{day:02}T11:00:00Z", "timeline": timeline,
+    }  # fmt: skip
+    return json.dumps(chat) + "\n"
+
+
+def filled(home: Path, said: dict[str, list[str]] = SAID, **environ: str) -> Config:
+    settled = config.load(home, environ)
+    text = "".join(history(name, each, day) for day, (name, each) in enumerate(said.items(), 1))
+    path = home / "chats.jsonl"
+    home.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    journal.import_files(settled, [Found(str(path))], lambda _: None)
+    return settled
+
+
+@pytest.fixture
+def settled(tmp_path: Path) -> Config:
+    return filled(tmp_path / "home")
+
+
+@pytest.fixture
+def kept(settled: Config) -> Iterator[archive.Archive]:
+    with archive.open_to_read(settled.home) as kept:
+        yield kept
+
+
+def stored(settled: Config) -> Stored:
+    said = vectors.about(embeddings.folder(settled))
+    assert said is not None
+    return Stored(embeddings.folder(settled), said)
+
+
+def by_key(settled: Config) -> dict[int, list[bytes]]:
+    """The vectors of each key, in no order."""
+    found: dict[int, list[bytes]] = {}
+    at = stored(settled)
+    for key, row in zip(at.keys.tolist(), at.rows, strict=True):
+        found.setdefault(key, []).append(row.tobytes())
+    return {key: sorted(rows) for key, rows in sorted(found.items())}
+
+
+def told(settled: Config, text: str, mode: Any = "semantic") -> tuple[list[str], str]:
+    """The conversations that are found, and what is said about it."""
+    with Journal(settled) as opened:
+        answer = opened.search(text, 3, mode=mode)
+    return [hit.conversation.id for hit in answer.hits if hit.conversation], answer.meaning
+
+
+def test_everything_gets_vectors(settled: Config, kept: archive.Archive) -> None:
+    progress: list[tuple[int, int]] = []
+
+    assert Embedder(kept, settled, MODEL).run(told=lambda *how_far: progress.append(how_far))
+
+    assert sorted(kept.store.index_keys()) == stored(settled).known().tolist()
+    state = embeddings.state(kept, settled)
+    assert (9, 9, True, MODEL.name) == (state.done, state.entries, state.whole, state.model)
+    assert (9, 9) == progress[-1]
+    assert [] == embeddings.fit(kept, settled)
+    before = (embeddings.folder(settled) / vectors.ABOUT).stat().st_mtime_ns
+    assert Embedder(kept, settled, MODEL).run()
+    assert before == (embeddings.folder(settled) / vectors.ABOUT).stat().st_mtime_ns, "nothing was to do"
+
+
+def test_the_newest_come_first(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static.StaticModel, "batch", 1)
+    made = Embedder(kept, settled, MODEL)
+    took = made._vectors
+    taken: list[int] = []
+
+    def taking(batch: Any) -> Any:
+        taken.extend(batch)
+        return took(batch)
+
+    monkeypatch.setattr(made, "_vectors", taking)
+
+    made.run()
+
+    names = kept.store.found(taken)
+    conversations = [names[key].conversation for key in taken]
+    listed = kept.store.listed(conversations)
+    order = dict.fromkeys(listed[key].id for key in conversations)
+    assert ["pool", "soup", "bike"] == list(order)
+
+
+def test_time_that_is_over_ends_it_and_keeps_what_is_done(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static.StaticModel, "batch", 1)
+    clock = iter(range(1000))
+    monkeypatch.setattr("agent_journal.journal.embeddings.time.monotonic", lambda: float(next(clock)))
+
+    assert not Embedder(kept, settled, MODEL).run(seconds=3)
+
+    done = embeddings.state(kept, settled).done
+    assert 0 < done < 9
+    monkeypatch.undo()
+    assert Embedder(kept, settled, MODEL).run()
+    assert 9 == len(stored(settled).known())
+
+
+def test_whoever_interrupts_keeps_what_is_done(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static.StaticModel, "batch", 2)
+
+    def interrupted(done: int, _: int) -> None:
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Embedder(kept, settled, MODEL).run(told=interrupted)
+
+    assert 4 <= embeddings.state(kept, settled).done < 9
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from agent_journal import archive, config
+from agent_journal.journal import embeddings
+from agent_journal.search.semantic import static, vectors
+embeddings._HELD = static.StaticModel.batch = 2
+when, where = int(sys.argv[2]), sys.argv[3]
+real, count = getattr(vectors, where), [0]
+def killed(*arguments):
+    count[0] += 1
+    if count[0] == when:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments)
+setattr(vectors, where, killed)
+settled = config.load(Path(sys.argv[1]), {})
+with archive.open_to_read(settled.home) as kept:
+    embeddings.Embedder(kept, settled, static.load()).run()
+"""
+
+
+@pytest.mark.parametrize("where", ["_extend", "say"])
+def test_whoever_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path, where: str) -> None:
+    whole, cut = filled(tmp_path / "whole"), filled(tmp_path / "cut")
+    with archive.open_to_read(whole.home) as kept:
+        Embedder(kept, whole, MODEL).run()
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+
+    killed = [
+        subprocess.run([sys.executable, script, cut.home, str(when), where], check=False).returncode
+        for when in (2, 3)
+    ]
+
+    assert [-signal.SIGKILL] * 2 == killed
+    with archive.open_to_read(cut.home) as kept:
+        assert Embedder(kept, cut, MODEL).run()
+        assert embeddings.state(kept, cut).whole
+    # Keys were given in the same order.
+    assert by_key(whole) == by_key(cut)
+
+
+def test_what_is_forgotten_has_no_vector_in_any_file(settled: Config, kept: archive.Archive) -> None:
+    Embedder(kept, settled, MODEL).run()
+    before = by_key(settled)
+    gone = {key for conversation, keys in kept.store.newest_first(0) for key in keys
+            if kept.store.listed([conversation])[conversation].id == "soup"}  # fmt: skip
+
+    journal.forget(settled, lambda opened: [opened.one("soup").key])
+
+    assert {key: rows for key, rows in before.items() if key not in gone} == by_key(settled)
+    held = b"".join(path.read_bytes() for path in embeddings.folder(settled).iterdir())
+    assert all(row not in held for key in gone & before.keys() for row in before[key])
+    assert "soup" not in told(settled, "how to cook lentils")[0]
+    assert Embedder(kept, settled, MODEL).run()
+    assert embeddings.state(kept, settled).whole
+
+
+def test_what_is_forgotten_meanwhile_gets_no_vector(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Embedder(kept, settled, MODEL)
+    real = made._keep
+    forgotten: list[bool] = []
+
+    def keep() -> None:
+        if not forgotten:
+            forgotten.append(True)
+            journal.forget(settled, lambda opened: [opened.one("soup").key])
+        real()
+
+    monkeypatch.setattr(made, "_keep", keep)
+    made.run()
+
+    assert sorted(kept.store.index_keys()) == stored(settled).known().tolist()
+    assert 6 == len(stored(settled).known())
+    assert not embeddings.state(kept, settled).whole, "something else may stand for itself now"
+    assert Embedder(kept, settled, MODEL).run()
+    assert embeddings.state(kept, settled).whole
+
+
+def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    whole = stored(settled).known().tolist()
+    path = settled.home / "more.jsonl"
+    path.write_text(history("moon", ["The moon is late."], 9), encoding="utf-8")
+    journal.import_files(settled, [Found(str(path))], lambda _: None)
+
+    def removing(embedder: Embedder, batch: Any, make: Any = Embedder._vectors) -> Any:
+        vectors.discard(embeddings.folder(settled))
+        return make(embedder, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Embedder, "_vectors", removing)
+        Embedder(kept, settled, MODEL).run()
+    assert not embeddings.state(kept, settled).whole
+    assert Embedder(kept, settled, MODEL).run()
+    assert set(whole) < set(stored(settled).known().tolist())
+
+
+def test_whoever_begins_anew_leaves_another_process_alone(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_A_SEARCH", 0.0)
+    Embedder(kept, settled, MODEL).run()
+    before = stored(settled).about
+    turn = Lock(embeddings.folder(settled) / "turn")
+    turn.acquire(0)
+    with pytest.raises(ArchiveInUse):
+        journal.embed(settled, anew=True)
+    turn.release()
+
+    assert before == stored(settled).about
+    assert journal.embed(settled, anew=True).whole
+    assert (before.generation + 1, before.rows) == (stored(settled).about.generation, before.rows)
+
+
+def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> None:
+    Embedder(kept, settled, MODEL).run()
+
+    journal.forget(settled, lambda opened: [opened.one(name).key for name in SAID])
+
+    assert 0 == len(stored(settled).rows)
+    assert ([], "") == told(settled, "soup")
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"AJ_INDEX_VECTOR_PRECISION": "f32"},
+        {"AJ_INDEX_THINKING": "false"},
+        {"AJ_INDEX_TOOL_OUTPUT": "false"},
+    ],
+)
+def test_vectors_that_were_made_otherwise_are_made_anew(
+    settled: Config, kept: archive.Archive, environ: dict[str, str]
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    other = config.load(settled.home, environ)
+
+    assert embeddings.fresh(kept, other, MODEL) is None
+    assert embeddings.fresh(kept, settled, HashModel()) is None
+    assert Embedder(kept, other, MODEL).run()
+
+    assert embeddings.fresh(kept, other, MODEL) is not None
+    assert embeddings.fresh(kept, settled, MODEL) is None
+
+
+def test_precision_changes_size_and_little_else(settled: Config, kept: archive.Archive) -> None:
+    sizes, rows = [], []
+    for precision in ("f16", "f32"):
+        other = config.load(settled.home, {"AJ_INDEX_VECTOR_PRECISION": precision})
+        Embedder(kept, other, MODEL).run()
+        at = stored(other)
+        sizes.append(sum(path.stat().st_size for path in at.folder.glob("*.rows")))
+        rows.append(np.array(at.rows[np.argsort(at.keys, kind="stable")], np.float32))
+        assert "bike" == told(other, "bicycle brakes")[0][0]
+
+    assert sizes[0] * 2 == sizes[1]
+    assert np.allclose(rows[0], rows[1], atol=1e-3)
+
+
+def test_keys_that_a_power_cut_took_back_have_no_vectors(settled: Config, kept: archive.Archive) -> None:
+    Embedder(kept, settled, MODEL).run()
+    place = embeddings.folder(settled)
+    said = vectors.about(place)
+    assert said is not None
+    vectors.say(place, said._replace(reach=kept.store.last_key() + 1))
+
+    assert embeddings.fresh(kept, settled, MODEL) is None
+    assert not embeddings.state(kept, settled).whole
+    assert Embedder(kept, settled, MODEL).run()
+    assert kept.store.last_key() == stored(settled).about.reach
+
+
+def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled = filled(tmp_path / "home")
+    monkeypatch.setattr(embeddings, "_DEAD_SHARE", 0.1)
+    for again in range(3):
+        filled(settled.home, {name: [f"{text} {again}" for text in each] for name, each in SAID.items()})
+        with archive.open_to_read(settled.home) as kept:
+            assert Embedder(kept, settled, MODEL).run()
+            alive = set(kept.store.index_keys())
+            dead = set(stored(settled).known().tolist()) - alive
+            assert embeddings.state(kept, settled).whole
+    assert len(dead) <= 0.2 * len(alive)
+
+
+def test_while_the_graph_is_made_others_make_vectors(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_it: list[str] = []
+    monkeypatch.setattr(nearest, "MANY", 1)
+    monkeypatch.setattr(nearest, "make_graph", lambda _: at_it.append(embeddings.at_it(settled)))
+
+    Embedder(kept, settled, MODEL).run()
+
+    assert [""] == at_it
+
+
+# ── What a search does about it ──
+
+
+def test_a_search_gives_vectors_to_what_came_last(settled: Config, kept: archive.Archive) -> None:
+    assert (["bike"], "") == (told(settled, "noisy bicycle")[0][:1], told(settled, "noisy bicycle")[1])
+    assert embeddings.state(kept, settled).whole
+
+
+def test_a_search_says_how_many_have_vectors(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    place = embeddings.folder(settled)
+    said = vectors.about(place)
+    assert said is not None
+    stored = vectors.Stored(place, said)
+    assert len(stored.known()) == stored.entries == 9
+    of_first = int((stored.keys == stored.keys[0]).sum())
+    vectors.say(place, said._replace(rows=of_first, mute=0, upto=0))
+    monkeypatch.setattr("agent_journal.journal.semantic._LITTLE", 0)
+
+    assert told(settled, "lentil soup", "hybrid")[1].startswith("11 % of the entries")
+
+
+def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_journal.journal.semantic._LITTLE", 0)
+
+    names, said = told(settled, "lentil soup", "hybrid")
+
+    assert "soup" == names[0]
+    assert "0 % of the entries can be found by meaning so far; 'aj embed' prepares the others" == said
+
+
+def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
+    turn = Lock(embeddings.folder(settled) / "turn")
+    turn.acquire()
+    try:
+        names, said = told(settled, "lentil soup", "hybrid")
+        with archive.open_to_read(settled.home) as kept, pytest.raises(ArchiveInUse):
+            Embedder(kept, settled, MODEL).run()
+    finally:
+        turn.release()
+
+    assert "soup" == names[0]
+    assert said.endswith("the others are being prepared")
+
+
+def test_a_search_where_nothing_can_be_written(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise CannotWrite("/vectors", "no space left on device")
+
+    monkeypatch.setattr(vectors, "append", full)
+
+    names, said = told(settled, "lentil soup", "hybrid")
+
+    assert "soup" == names[0]
+    assert "no space left" in said
+
+
+def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archive.Archive) -> None:
+    Embedder(kept, settled, MODEL).run()
+    at = embeddings.folder(settled) / "1.rows"
+    at.write_bytes(at.read_bytes()[:100])
+
+    names, said = told(settled, "lentil soup", "hybrid")
+    assert "soup" == names[0]
+    assert "aj embed --anew" in said
+    assert embeddings.fit(kept, settled)
+
+    journal.embed(settled)
+    assert [] == embeddings.fit(kept, settled)
+    assert "" == told(settled, "lentil soup")[1]
+
+
+def test_without_words_the_index_is_not_asked_for_vectors(settled: Config) -> None:
+    index_folder.discard(settled.storage.index_path)
+
+    with Journal(settled) as opened:
+        assert opened.search("lentil", 3, mode="hybrid").hits
+
+
+# ── Keys of the configuration ──
+
+
+def test_search_by_meaning_can_be_switched_off(settled: Config) -> None:
+    off = config.load(settled.home, {"AJ_INDEX_VECTOR_ENABLED": "false"})
+
+    names, said = told(off, "lentil soup", "hybrid")
+
+    assert "soup" == names[0]
+    assert "switched off" in said
+    assert not embeddings.folder(off).exists()
+    assert 0 == journal.embed(off).vectors
+
+
+def test_the_default_mode_is_settled(settled: Config) -> None:
+    found = {}
+    for mode in ("lexical", "semantic", "hybrid"):
+        other = config.load(settled.home, {"AJ_SEARCH_DEFAULT_MODE": mode})
+        found[mode] = told(other, "cycling noise", None)[0]
+
+    assert ([], True, True) == (found["lexical"], "bike" in found["semantic"], "bike" in found["hybrid"])
+
+
+def test_a_model_of_ones_own_is_used_for_everything(settled: Config, tmp_path: Path) -> None:
+    tiny_onnx.write_model(tmp_path / "models")
+    own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})
+
+    assert "soup" == told(own, "broth")[0][0]
+    assert stored(own).about.made.model.startswith("onnx models")
+    assert 3 == stored(own).about.made.dimensions
+
+
+def test_a_model_of_ones_own_may_only_reorder(settled: Config, tmp_path: Path) -> None:
+    tiny_onnx.write_model(tmp_path / "models")
+    environ = {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models"), "AJ_INDEX_VECTOR_MODEL_USE": "rerank"}
+    own = config.load(settled.home, environ)
+
+    names, said = told(own, "lentil soup", "hybrid")
+
+    assert (MODEL.name, "") == (stored(own).about.made.model, said)
+    assert "soup" in names
+
+
+def test_a_broken_model_is_told_of_and_the_bundled_one_serves(settled: Config, tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "model.onnx").write_bytes(b"nothing")
+    own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})
+
+    names, said = told(own, "noisy bicycle")
+
+    assert "bike" == names[0]
+    assert f"{tmp_path / 'models'}: this model cannot be used" in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(("fallback", "model"), [("hash", "hash 1"), ("none", None)])
+def test_the_fallback_is_settled(
+    settled: Config, monkeypatch: pytest.MonkeyPatch, fallback: str, model: str | None
+) -> None:
+    monkeypatch.setattr(static, "_PACKAGE", "no-such-package")
+    other = config.load(settled.home, {"AJ_INDEX_VECTOR_FALLBACK": fallback})
+
+    names, said = told(other, "lentil soup", "hybrid")
+
+    assert "soup" == names[0]
+    assert "is not installed" in said
+    found = vectors.about(embeddings.folder(other))
+    assert model == (found.made.model if found else None)
+
+
+# ── The command ──
+
+
+def run(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "AJ_HOME": str(home), **environ}
+    command = [sys.executable, "-m", "agent_journal", *arguments]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    said = [f"Message {place} about tea and the weather." for place in range(embeddings.MUCH)]
+    path = tmp_path / "much.jsonl"
+    path.write_text(history("much", said), encoding="utf-8")
+
+    quiet = run(home, "import", str(path), AJ_INDEX_VECTOR_BACKGROUND="false")
+    assert "background" not in quiet.stderr
+    assert not (home / "index.vectors").exists()
+    told_ = run(home, "import", str(path))
+
+    assert (0, True) == (told_.returncode, "prepared in the background" in told_.stderr)
+    settled = config.load(home, {})
+    until = time.monotonic() + 60
+    with archive.open_to_read(home) as kept:
+        while not embeddings.state(kept, settled).whole and time.monotonic() < until:
+            time.sleep(0.05)
+        assert embeddings.state(kept, settled).whole
+        Lock(embeddings.folder(settled) / "turn").acquire(30)
+    assert "background" not in run(home, "import", str(path)).stderr

@@ -1,0 +1,45 @@
+"""Files of an export that are text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_journal.inputs.input import File
+from agent_journal.notes import Kind, Notes
+from agent_journal.readers.dialects.text_files import LONGEST, is_text, written
+from tests.memory_source import Bytes
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"Moss\r\n", "Moss\r\n"),
+        (b"\xef\xbb\xbfMoss", "Moss"),
+        (b"", None),
+        (b"Mo\xdf", None),
+        (b"Moss\0", None),
+        (b"a" * LONGEST, "a" * LONGEST),
+        (b"a" * (LONGEST + 1), None),
+    ],
+    ids=range(7),
+)
+def test_what_a_file_says(content: bytes, text: str | None) -> None:
+    assert text == written(Bytes(content), Notes())
+
+
+def test_a_file_that_is_gone_is_noted_and_no_damage(tmp_path: Path) -> None:
+    notes = Notes()
+
+    assert written(File(str(tmp_path / "gone.txt")), notes) is None
+    assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.kept]
+
+
+def test_which_files_are_text() -> None:
+    assert list(map(is_text, ("text/csv", "application/json", "image/png", None))) == [
+        True,
+        True,
+        False,
+        False,
+    ]
