@@ -1,7 +1,8 @@
-"""Writes what in the documentation follows from the code: `python docs/generate.py [--check]`.
+"""Generate the parts of the documentation that follow from the code: `python docs/generate.py [--check]`.
 
-A page marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`; model.schema.json is generated
-whole. With `--check` nothing is written; what is out of date is named, and the exit code is 1.
+A page marks a generated part with `<!-- generated: NAME -->` and `<!-- end -->`. All of model.schema.json
+is generated. With `--check`, nothing is written: the stale pages are listed, and the exit code is 1 if
+there are any.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 _VERIFIED = HERE.parent / "tests" / "real_tools" / "verified.json"
 _PART = re.compile(r"(<!-- generated: (?P<name>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# The order in which a person meets them.
+# In reading order: the whole, its parts, then the details.
 _STRUCTS = (
     *(model.Conversation, model.Message, model.Event),
     *(model.Text, model.Code, model.Reasoning, model.ToolCall, model.ToolResult, model.Media, model.Other),
@@ -42,7 +43,7 @@ _STRUCTS = (
 
 
 def readers() -> str:
-    """What is read, for README."""
+    """The table of readers in the README."""
     return _table(
         ("`-f`", "source", "versions"),
         ((f"`{row['name']}`", row["title"], _list(row["versions"])) for row in _formats("reader")),
@@ -50,23 +51,23 @@ def readers() -> str:
 
 
 def writers() -> str:
-    """What is written, for README."""
+    """The table of writers in the README."""
     return _table(
-        ("`-t`", "target", "has no place for"),
+        ("`-t`", "target", "not preserved"),
         ((f"`{row['name']}`", row["title"], _loses(row)) for row in _formats("writer")),
     )
 
 
 def readers_in_full() -> str:
-    """Everything the readers say of themselves."""
+    """One section per reader, with everything in its `INFO` that users need."""
     return "\n".join(_section(row, _reader_lines(row)) for row in _formats("reader"))
 
 
 def verified_tools() -> str:
-    """The tools whose histories were compared with the log of a model."""
+    """The tools whose files were compared with the model's own log."""
     tools = json.loads(_VERIFIED.read_text(encoding="utf-8"))
     return _table(
-        ("tool", "verified with", "scenarios", "not available", "not recorded by the tool"),
+        ("tool", "verified version", "scenarios", "not available", "not recorded by the tool"),
         (
             (
                 title,
@@ -81,12 +82,12 @@ def verified_tools() -> str:
 
 
 def writers_in_full() -> str:
-    """Everything the writers say of themselves."""
+    """One section per writer, with everything in its `INFO` that users need."""
     return "\n".join(_section(row, _writer_lines(row)) for row in _formats("writer"))
 
 
 def notes() -> str:
-    """The kinds of notes."""
+    """The table of note kinds."""
     return _table(
         ("kind", "meaning", "exit code 3"),
         ((f"`{kind.label}`", kind.meaning, "yes" if kind.damage else "") for kind in Kind),
@@ -94,31 +95,31 @@ def notes() -> str:
 
 
 def fields() -> str:
-    """Every struct of the model with its fields."""
+    """Each struct of the model with its fields."""
     return "\n".join(_struct(struct) for struct in _STRUCTS)
 
 
 def help_texts() -> str:
-    """What `--help` says, for the program and each verb."""
+    """The `--help` text of the program and of each verb."""
     verbs = cli.HELP.format(verbs=cli._table())  # noqa: SLF001 (what `aj --help` prints)
     return "\n".join([_help("aj", verbs), *(_help(title, text) for title, text in _verbs())])
 
 
 def config_keys() -> str:
-    """Every key of the configuration."""
-    settled = config.load(Path("/you/.agent-journal"), {"HOME": "/you", "USERPROFILE": "/you"})
+    """The table of configuration keys."""
+    defaults = config.load(Path("/you/.agent-journal"), {"HOME": "/you", "USERPROFILE": "/you"})
     meanings = _meanings()
     return _table(
         ("key", "meaning", "values", "default"),
         (
-            (f"`{key}`", meanings[key], config.expected(key), f"`{_as_toml(settled.value(key))}`")
+            (f"`{key}`", meanings[key], config.expected(key), f"`{_as_toml(defaults.value(key))}`")
             for key in config.keys()  # noqa: SIM118 (a module's)
         ),
     )
 
 
 def config_sources() -> str:
-    """Every source that has a home, with what moves it."""
+    """The table of sources that have a location, with the variables that change it."""
     rows = []
     for key in config.source_keys():
         info = config.source_info(key)
@@ -133,7 +134,7 @@ def config_sources() -> str:
                     _list([f"`{name}`" for name in theirs]),
                 )
             )
-    return _table(("key", "source", "variable", "the vendor's"), rows)
+    return _table(("key", "source", "our variable", "vendor's variables"), rows)
 
 
 PARTS: dict[str, Callable[[], str]] = {
@@ -167,7 +168,7 @@ def _list(names: list[str]) -> str:
 
 
 def _loses(row: dict[str, Any]) -> str:
-    return "; ".join(row["loses"]) or "nothing: it holds the whole model"
+    return "; ".join(row["loses"]) or "nothing; it holds the whole model"
 
 
 def _section(row: dict[str, Any], lines: Iterator[str]) -> str:
@@ -177,27 +178,27 @@ def _section(row: dict[str, Any], lines: Iterator[str]) -> str:
 def _reader_lines(row: dict[str, Any]) -> Iterator[str]:
     yield f"Versions: {_list(row['versions'])}"
     if row["homes"]:
-        yield "Where it lies: " + _list([f"`{home}`" for home in row["homes"]])
-    yield f"Known from: {row['evidence']}"
+        yield "Locations: " + _list([f"`{home}`" for home in row["homes"]])
+    yield f"Based on: {row['evidence']}"
 
 
 def _writer_lines(row: dict[str, Any]) -> Iterator[str]:
     layout = "one document for all conversations"
     if row["layout"] == "lines":
-        layout = "one document per line, or per file in a folder"
-    yield f"Files: `{row['suffix']}`, {layout}"
-    yield f"Has no place for: {_loses(row)}"
-    yield f"Known from: {row['evidence']}"
+        layout = "one document per line, or one per file in a folder"
+    yield f"Files: `{row['suffix']}`; {layout}"
+    yield f"Not preserved: {_loses(row)}"
+    yield f"Based on: {row['evidence']}"
 
 
 def _struct(struct: type[msgspec.Struct]) -> str:
     body = []
     for field in msgspec.structs.fields(struct):
         kind = str(struct.__annotations__[field.name])
-        absent = "required" if field.required else _default(field)
-        body.append((f"`{field.name}`", f"`{kind}`", absent))
+        default = "required" if field.required else _default(field)
+        body.append((f"`{field.name}`", f"`{kind}`", default))
     about = inspect.cleandoc(struct.__doc__ or "")
-    return f"### {struct.__name__}\n\n{about}\n\n" + _table(("field", "type", "if absent"), body)
+    return f"### {struct.__name__}\n\n{about}\n\n" + _table(("field", "type", "default"), body)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
@@ -208,17 +209,17 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _meanings() -> dict[str, str]:
-    """The string behind each field of the configuration, by key."""
-    found: dict[str, str] = {}
+    """The docstring of each configuration field, by key."""
+    meanings: dict[str, str] = {}
     structs = {struct.__name__: table for table, struct in config.structs()}
     for struct in ast.parse(inspect.getsource(config)).body:
         if isinstance(struct, ast.ClassDef) and struct.name in structs:
             for field, text in itertools.pairwise(struct.body):
                 if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                    found[f"{structs[struct.name]}.{ast.unparse(field.target)}"] = ast.literal_eval(
+                    meanings[f"{structs[struct.name]}.{ast.unparse(field.target)}"] = ast.literal_eval(
                         text.value
                     )
-    return found
+    return meanings
 
 
 def _as_toml(value: Any) -> str:
@@ -244,21 +245,21 @@ def _help(title: str, text: str) -> str:
 
 
 def schema() -> str:
-    """JSON Schema of one line of the project's own JSON."""
-    found: dict[str, Any] = {
+    """The JSON Schema of one line of Agent Journal JSON."""
+    document: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Agent Journal JSON",
         "description": "One conversation or memory, as `aj convert -t json` writes it on each line.",
         **msgspec.json.schema(model.Item),
     }
-    for struct in found["$defs"].values():
+    for struct in document["$defs"].values():
         # From Python 3.13 on, docstrings have no indentation; the schema is the same for all versions.
         struct["description"] = inspect.cleandoc(struct["description"])
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every page that has generated parts, as it should be."""
+    """Each generated file with its up-to-date text."""
     for path in (HERE.parent / "README.md", *sorted(HERE.glob("*.md"))):
         yield path, _PART.sub(_filled, path.read_text(encoding="utf-8"))
     yield HERE / "model.schema.json", schema()
@@ -269,9 +270,9 @@ def _filled(part: re.Match[str]) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, name what is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; list what is out of date")
     check = parser.parse_args().check
     stale = [(path, text) for path, text in pages() if not _is(path, text)]
     for path, text in stale:
@@ -279,7 +280,7 @@ def main() -> int:
         if not check:
             path.write_text(text, encoding="utf-8")
     if check and stale:
-        print("renew with: python docs/generate.py")
+        print("to update: python docs/generate.py")
     return 1 if check and stale else 0
 
 
