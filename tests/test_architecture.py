@@ -252,3 +252,23 @@ def test_converting_imports_only_what_it_uses(tmp_path: Path) -> None:
 def test_names_are_found_by_their_module() -> None:
     for name, writer in writers.discover().items():
         assert writers.get(name) is writer
+
+
+def steps() -> list[tuple[str, str]]:
+    """The functions that docs/architecture.md sends a reader to, with the files that they are in."""
+    page = (PAGES / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| [^|]+ \| `([\w/.]+\.py)` `([\w.]+)\(\)` \|", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("path", "name"), steps())
+def test_every_step_of_a_message_is_a_function_to_open(path: str, name: str) -> None:
+    body: list[ast.stmt] = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    for step in name.split("."):
+        defined = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assert step in defined
+        body = defined[step].body
+
+
+def test_the_steps_go_from_the_file_to_the_page() -> None:
+    folders = {path.partition("/")[0] for path, _ in steps()}
+    assert folders >= {"discovery", "readers", "archive", "search", "journal", "records", "writers"}
