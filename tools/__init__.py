@@ -1,0 +1,1 @@
+"""Commands for maintainers; run from the top of the checkout."""
