@@ -1,25 +1,44 @@
-"""The files that tell what changed: each has a number of its own and says what kind of change it is."""
+"""The notes in changes/ can be assembled into the changelog at any time."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from pathlib import Path
+from datetime import date
 
-_CHANGES = sorted(
-    path for path in (Path(__file__).parent.parent / "changes").iterdir() if path.name != "TEMPLATE.md"
-)
+import pytest
 
+from tools import release
 
-def test_each_is_named_by_a_number_and_what_it_is_about() -> None:
-    assert not [path.name for path in _CHANGES if not re.fullmatch(r"\d{4}(-[a-z0-9]+)+\.md", path.name)]
+CHANGES = release.CHECKOUT / release.CHANGES
+NOTES = sorted(path for path in CHANGES.iterdir() if path.name not in (release.TEMPLATE, release.HIGHLIGHTS))
 
 
-def test_no_number_is_used_twice() -> None:
-    numbers = Counter(path.name[:4] for path in _CHANGES)
-    assert not [path.name for path in _CHANGES if numbers[path.name[:4]] > 1]
+def test_files_are_numbered_once_and_named_by_what_they_are_about() -> None:
+    assert sorted(release.read_notes(CHANGES)) == NOTES
 
 
-def test_each_begins_with_its_kind() -> None:
-    kind = re.compile(r"(Added|Changed|Fixed|Removed|Security): \S")
-    assert not [path.name for path in _CHANGES if not kind.match(path.read_text())]
+def test_the_highlights_fit_into_a_section() -> None:
+    release.read_highlights(CHANGES / release.HIGHLIGHTS)
+
+
+def test_the_template_names_every_kind_and_area() -> None:
+    template = (CHANGES / release.TEMPLATE).read_text(encoding="utf-8")
+
+    assert [] == [
+        word for word in (*release.KINDS, *release.AREAS) if word not in template.replace("\n  ", " ")
+    ]
+
+
+def test_the_changelog_can_take_the_next_section() -> None:
+    changelog = (release.CHECKOUT / release.CHANGELOG).read_text(encoding="utf-8")
+    section = release.format_section(
+        "999.0.0", date(2026, 1, 2), "", list(release.read_notes(CHANGES).values())
+    )
+
+    assert section in release.insert_section(changelog, "999.0.0", section)
+
+
+@pytest.mark.skipif(not NOTES, reason="nothing has changed since the last release")
+def test_the_next_version_can_be_prepared() -> None:
+    edits = release.prepare(release.CHECKOUT, "999.0.0", date(2026, 1, 2))
+
+    assert set(NOTES) <= set(edits.deleted)

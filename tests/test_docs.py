@@ -176,15 +176,6 @@ def test_every_verb_is_documented() -> None:
     assert [] == [verb for verb in cli.VERBS if f"## aj {verb}\n" not in text]
 
 
-def test_every_change_says_what_kind_it_is() -> None:
-    kinds = ("Added: ", "Changed: ", "Fixed: ", "Removed: ", "Security: ")
-    files = sorted(path for path in (TOP / "changes").glob("*.md") if path.name != "TEMPLATE.md")
-
-    assert files
-    assert [] == [path.name for path in files if not re.fullmatch(r"\d{4}-[a-z0-9-]+\.md", path.name)]
-    assert [] == [path.name for path in files if not path.read_text(encoding="utf-8").startswith(kinds)]
-
-
 @pytest.mark.parametrize(
     ("shown", "printed", "expected"),
     [
