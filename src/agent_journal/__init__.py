@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Kind, Note, Notes
     from agent_journal.search.query import Filters
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AgentJournalError",
