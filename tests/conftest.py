@@ -45,8 +45,11 @@ ONCE = (
     "terminal/",
     "test_architecture.py",
     "test_bad_input.py",
+    "test_changes.py",
     "test_dev.py",
     "test_docs.py",
+    "test_release.py",
+    "test_repository.py",
     "test_scale.py",
     "test_schema_page.py",
 )

@@ -20,7 +20,7 @@ import agent_journal
 from agent_journal import cli
 
 TOP = Path(__file__).parents[1]
-PAGES = [TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
+PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = (".*", "__pycache__", "corpus")
 # What changes the program; commands of other pages run it where it lies, and it is compiled once for all.
