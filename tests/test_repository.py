@@ -45,11 +45,11 @@ def missing_files(command: str) -> list[str]:
     words = command.split()
     for word, following in zip(words, [*words[1:], ""], strict=True):
         name = word.strip("\"'")
-        if word == "-m" and following.startswith("tools."):
-            name = following.replace(".", "/") + ".py"
-        elif not name.startswith((".ci/", "./", "docs/", "tests/", "examples", "requirements")):
+        if word == "-m" and following.startswith(("tests.", "tools.")):
+            name = following.replace(".", "/")
+        elif not name.startswith((".ci/", "./", "bench/", "docs/", "tests/", "examples", "requirements")):
             continue
-        if not (TOP / name).exists():
+        if not (TOP / name).exists() and not (TOP / f"{name}.py").exists():
             missing.append(name)
     return missing
 
@@ -166,6 +166,22 @@ def test_files_that_templates_name_exist() -> None:
 
     assert {"SECURITY.md", "docs/adding-a-reader.md"} <= set(named)
     assert [] == [name for name in named if not (TOP / name).exists()]
+
+
+def test_commands_for_contributors_name_what_exists() -> None:
+    page = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    inline = re.findall(r"`((?:\./|bash |\.ci/|[A-Z_]+=\S+ )[^`]+)`", page)
+    fenced = [
+        line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
+    ]
+    commands = [line.partition("#")[0] for line in (*inline, *fenced)]
+
+    assert len(commands) > 15
+    assert [] == [name for command in commands for name in missing_files(command)]
+    headings = ["Set up", "Run the tests", "Add a source", "Style", "Commands", "Release"]
+    assert headings == [
+        found for found in re.findall(r"^## (.*)$", page, re.MULTILINE) if found != "The tree"
+    ]
 
 
 def test_editors_and_the_formatter_agree() -> None:
