@@ -34,6 +34,13 @@ def test_each_has_the_same_headings_and_fits_on_a_page(page: Path) -> None:
     assert text.count("\n") <= MAX_LINES
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_each_points_to_exists(page: Path) -> None:
+    paths = re.findall(r"`((?:src|tests|bench|docs)/[\w./]+)`", page.read_text(encoding="utf-8"))
+
+    assert [] == [path for path in paths if not (FOLDER.parents[1] / path).exists()]
+
+
 def test_the_list_has_each_by_its_title() -> None:
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \|$", text, re.MULTILINE)

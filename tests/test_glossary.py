@@ -48,5 +48,17 @@ def test_fields_that_the_glossary_names_exist() -> None:
     ]
 
 
+def test_folders_and_files_that_the_glossary_names_exist() -> None:
+    top = PAGE.parents[1]
+    named = {found for _, _, place in ROWS for found in re.findall(r"`([a-z_/]+(?:/|\.py))`", place)}
+
+    assert "records/signing/" in named
+    assert [] == [
+        path
+        for path in named
+        if not (top / path).exists() and not (top / "src" / "agent_journal" / path).exists()
+    ]
+
+
 def test_the_documentation_links_to_it() -> None:
     assert "(glossary.md)" in (PAGE.parent / "index.md").read_text(encoding="utf-8")
