@@ -1,6 +1,6 @@
-"""What an activity is called: a verb in the language of the account, then all of the prompt.
+"""Titles of activities: a verb in the language of the account, then the whole prompt.
 
-Verbs are those that real exports have. Where a language's verb is not known, the title is kept whole.
+The verbs are those of real exports. If a language's verb is unknown, the title stays complete.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """The verbs before prompts, and beginnings of titles that are no prompts."""
+    """The verbs before prompts, and the beginnings of titles that are not prompts."""
 
     prompts: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -20,7 +20,7 @@ class Language(NamedTuple):
 
 
 class Title(NamedTuple):
-    """A title taken apart. `prompt` is None if it is no prompt."""
+    """A title in two parts; `prompt` is None if the activity is not a prompt."""
 
     verb: str
     prompt: str | None
@@ -56,7 +56,7 @@ _BY_PRODUCT = {
     "applications gemini": Language(("Prompt :",)),
     "gemini 앱": Language(("분기된",), has_bare_prompts=True),
 }
-_ANY = Language(
+_UNKNOWN_LANGUAGE = Language(
     prompts=(
         *_ENGLISH.prompts,
         *(verb for language in _BY_PRODUCT.values() if language is not _ENGLISH for verb in language.prompts),
@@ -66,65 +66,67 @@ _ANY = Language(
     has_bare_prompts=True,
 )
 # `Attached 2 files.`, `1 file(s) attached.`, `2 Datei(en) angehängt.`, `添付ファイル 1 件`
-_ATTACHED = re.compile(
+_ATTACHMENT_COUNT = re.compile(
     r"(?:Attached \d+ files?\.?|\d+ files?(?:\(s\))? attached\.?"
     r"|\d+ Datei(?:en|\(en\))? angehängt\.?|添付ファイル \d+ 件)"
 )
-_ATTACHED_LAST = re.compile(_ATTACHED.pattern + r"\s*\Z")
-_LONGEST_VERB = 40
-# What the model wrote into a document of its own; the document's name follows, on pages its text below that.
+_ATTACHMENT_COUNT_AT_END = re.compile(_ATTACHMENT_COUNT.pattern + r"\s*\Z")
+_MAX_VERB_CHARS = 40
+# A document that the model wrote; its name follows, and on pages its text is below the name.
 _CANVAS = re.compile(r"\s*(Created\s+Gemini\s+Canvas\s+titled)(?!\S)[^\S\n]*")
 
 
 def language_of(product: str | None) -> Language:
-    """The language that a product's name is in."""
-    return _BY_PRODUCT.get(_spaced(product or "").lower(), _ANY)
+    """Get the language of a product's name."""
+    return _BY_PRODUCT.get(_with_single_spaces(product or "").lower(), _UNKNOWN_LANGUAGE)
 
 
-def taken_apart(title: str, language: Language, *, has_answer: bool) -> Title:
-    """The verb and the prompt in a title."""
-    if found := _opening(language.prompts).match(title):
-        return Title(found[1], title[found.end() :].rstrip())
-    start = _spaced(title[: 2 * _LONGEST_VERB])
-    if any(_begins(start, other) for other in language.others):
+def split_title(title: str, language: Language, *, has_answer: bool) -> Title:
+    """Split a title into verb and prompt."""
+    if match := _verb_pattern(language.prompts).match(title):
+        return Title(match[1], title[match.end() :].rstrip())
+    start = _with_single_spaces(title[: 2 * _MAX_VERB_CHARS])
+    if any(_begins_with(start, other) for other in language.others):
         return Title(title, None)
     return Title("", title.strip()) if has_answer or language.has_bare_prompts else Title(title, None)
 
 
 def canvas(title: str) -> Title | None:
-    """What a title says of a canvas that was made, taken apart; None if it says nothing of one."""
-    found = _CANVAS.match(title)
-    return Title(found[1], title[found.end() :].rstrip()) if found else None
+    """Split the title of a new canvas; None if the title is not one."""
+    match = _CANVAS.match(title)
+    return Title(match[1], title[match.end() :].rstrip()) if match else None
 
 
 def counts_attachments(line: str) -> bool:
-    """Whether a line only says how many files are attached."""
-    return len(line) < 2 * _LONGEST_VERB and _ATTACHED.fullmatch(_spaced(line)) is not None
+    """Whether a line only states how many files are attached."""
+    return (
+        len(line) < 2 * _MAX_VERB_CHARS and _ATTACHMENT_COUNT.fullmatch(_with_single_spaces(line)) is not None
+    )
 
 
 def without_count(prompt: str) -> tuple[str, str]:
-    """The prompt, and the words at its end that say how many files are attached."""
-    start = max(0, len(prompt) - 2 * _LONGEST_VERB)
-    found = _ATTACHED_LAST.search(prompt, start)
-    return (prompt[: found.start()].rstrip(), found[0].strip()) if found else (prompt, "")
+    """Split the number of attached files off the end of a prompt."""
+    start = max(0, len(prompt) - 2 * _MAX_VERB_CHARS)
+    match = _ATTACHMENT_COUNT_AT_END.search(prompt, start)
+    return (prompt[: match.start()].rstrip(), match[0].strip()) if match else (prompt, "")
 
 
-def _spaced(text: str) -> str:
-    """The text with single spaces, where titles also have others that do not break."""
+def _with_single_spaces(text: str) -> str:
+    """Replace all white space by single spaces; titles also have non-breaking ones."""
     return " ".join(text.split())
 
 
-def _begins(start: str, words: str) -> bool:
-    """Whether a title begins with words of its own."""
-    return start.startswith(words) and start[len(words) : len(words) + 1] in ("", " ", ":")
+def _begins_with(start: str, phrase: str) -> bool:
+    """Whether a title begins with a phrase, followed by the end, a space or a colon."""
+    return start.startswith(phrase) and start[len(phrase) : len(phrase) + 1] in ("", " ", ":")
 
 
 @cache
-def _opening(verbs: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches one of the verbs as a word of its own, its spaces whichever they are."""
+def _verb_pattern(verbs: tuple[str, ...]) -> re.Pattern[str]:
+    """Make a pattern that matches one of the verbs as a separate word, with any white space."""
     return re.compile(rf"(?!\s*{_pattern(_SURVEY)})\s*({'|'.join(map(_pattern, verbs))})\s*")
 
 
 def _pattern(verb: str) -> str:
-    words = r"\s+".join(map(re.escape, verb.split(" ")))
-    return words if verb.endswith(":") or not verb[-1].isascii() else rf"{words}(?![^\s:])"
+    escaped = r"\s+".join(map(re.escape, verb.split(" ")))
+    return escaped if verb.endswith(":") or not verb[-1].isascii() else rf"{escaped}(?![^\s:])"
