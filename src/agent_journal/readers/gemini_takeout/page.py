@@ -107,7 +107,7 @@ class MarkdownBuilder:
         return collapse_blank_lines("".join(output))
 
     def _tag(self, text: str) -> str:
-        """Append the Markdown of the tag that a text begins with, after its `<`; return the remaining text."""
+        """Append the Markdown of the tag that a text begins with (after `<`); return the remaining text."""
         body, end, remaining = text.partition(">")
         tag = f"<{body}>"
         name = name_of(tag) if end else ""
