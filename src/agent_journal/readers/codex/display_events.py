@@ -120,8 +120,8 @@ def _is_plain(piece: Any) -> bool:
     return is_text and not piece.get("text_elements")
 
 
-def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in value.items() if name != key}
+def _without(fields: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != key}
 
 
 def _as_message(event: Event, name: str, model: str | None, text: str) -> Message:

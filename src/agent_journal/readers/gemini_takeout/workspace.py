@@ -146,7 +146,9 @@ def _image(name: Any, fields: Fields, source: Source) -> Part:
     if name.__class__ is not str:
         return Other(data=name, name="images")
     try:
-        file = next((file for suffix in _SUFFIXES if (file := source.companion(name + suffix))), None)
+        file = next(
+            (candidate for suffix in _SUFFIXES if (candidate := source.companion(name + suffix))), None
+        )
     except (UnreadableSource, ValueError):
         file = None
     if file is None:
