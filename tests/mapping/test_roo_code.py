@@ -40,7 +40,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import roo_code
 from agent_journal.readers.roo_code import markup, request_costs, ui_messages
-from agent_journal.readers.roo_code.fastpath import Usual
+from agent_journal.readers.roo_code.fastpath import CommonMessage
 from agent_journal.readers.roo_code.history import History
 from tests import unified_schema
 from tests.cases import Case, all_cases, as_json, input_files, leaves, outcome
@@ -695,7 +695,7 @@ def test_results_are_told_with_the_next_request(tmp_path: Path) -> None:
         (str(T + 2), "readFile", "Boil.\n[x] Result: y", None),
         (str(T + 5), "listFilesTopLevel", "Error: no such folder", True),
     ]
-    assert noted(notes, Kind.GUESSED_LINK) == ["results linked to calls by where they stand: 3"]
+    assert noted(notes, Kind.GUESSED_LINK) == ["results linked to calls by position: 3"]
 
 
 @pytest.mark.parametrize("asked", ["", READ, f"{READ}\n{SEEN}\n{FAILED}\n{READ}", f"{READ}\n{ANSWERED}"])
@@ -706,11 +706,11 @@ def test_results_that_are_not_as_many_as_calls_stay_where_they_are(tmp_path: Pat
 
 
 def test_what_cline_says_behind_results_is_none_of_them() -> None:
-    assert markup.results_in(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
+    assert markup.tool_outputs(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
 
 
 def test_heads_that_never_end_take_no_longer() -> None:
-    assert markup.results_in("[read_file " * 200_000) == []  # twenty minutes, if each looked for its end
+    assert markup.tool_outputs("[read_file " * 200_000) == []  # twenty minutes, if each looked for its end
 
 
 MODELS = [{"ts": T + 1, "model_id": "gpt-5"}, {"ts": T + 4, "model_id": "grok-4", "mode": "act"}]
@@ -975,7 +975,7 @@ def test_an_index_tells_of_a_task_without_a_file_for_that(tmp_path: Path) -> Non
 
 
 def xml(said: str) -> list[Any]:
-    return list(markup.pieces(said))
+    return list(markup.split_markup(said))
 
 
 def test_a_call_in_xml_is_a_part_and_the_prose_around_it_stays(tmp_path: Path) -> None:
@@ -1117,35 +1117,35 @@ def test_errors_and_checkpoints_are_events(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_usual_messages_are_told_as_with_care(case: Case) -> None:
+def test_both_paths_read_equal_messages(case: Case) -> None:
     for file in input_files(case.input):
         if file.name != "api_conversation_history.json" or "damaged" in case.name:
             continue
         records = json.loads(file.read_text(encoding="utf-8"))
-        quick, careful = History("t", Notes()), History("t", Notes())
+        fast, general = History("t", Notes()), History("t", Notes())
         for index, record in enumerate(records):
             try:
-                usual: Any = msgspec.convert(copy.deepcopy(record), Usual)
+                common: Any = msgspec.convert(copy.deepcopy(record), CommonMessage)
             except msgspec.ValidationError:
-                usual = copy.deepcopy(record)
-            assert quick.said(usual, index) == careful.said(copy.deepcopy(record), index)
+                common = copy.deepcopy(record)
+            assert fast.parse(common, index) == general.parse(copy.deepcopy(record), index)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_usual_records_are_told_as_with_care(case: Case) -> None:
+def test_both_paths_read_equal_records(case: Case) -> None:
     for file in input_files(case.input):
         if file.name != "ui_messages.json" or "damaged" in case.name:
             continue
         for place, record in enumerate(json.loads(file.read_text(encoding="utf-8"))):
             if (
                 isinstance(record, dict)
-                and (quick := ui_messages.usual(copy.deepcopy(record), place)) is not None
+                and (fast := ui_messages.parse_common(copy.deepcopy(record), place)) is not None
             ):
-                assert quick.event() == ui_messages.careful(copy.deepcopy(record), place, Notes()).event()
+                assert fast.event() == ui_messages.parse_any(copy.deepcopy(record), place, Notes()).event()
 
 
 @given(
-    told=st.fixed_dictionaries(
+    stated=st.fixed_dictionaries(
         {"tokensIn": st.integers(-5, 10**6), "tokensOut": st.integers(-5, 10**6)},
         optional={
             "apiProtocol": st.sampled_from(["anthropic", "openai", None]),
@@ -1156,10 +1156,10 @@ def test_usual_records_are_told_as_with_care(case: Case) -> None:
     ),
     ts=st.sampled_from([None, 1750000000000, T]),
 )
-def test_usual_costs_are_told_as_with_care(told: dict[str, Any], ts: int | None) -> None:
-    quick = request_costs.usual(json.dumps(told), "k", ts)
+def test_both_paths_read_equal_usage(stated: dict[str, Any], ts: int | None) -> None:
+    fast = request_costs.fast_usage(json.dumps(stated), "k", ts)
 
-    assert quick is None or quick == request_costs.usage(Fields(told, Notes(), ""), "k", ts)
+    assert fast is None or fast == request_costs.request_usage(Fields(stated, Notes(), ""), "k", ts)
 
 
 def words(said: str) -> set[str]:
