@@ -33,7 +33,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.cursor import agent_messages, blobs
-from agent_journal.readers.cursor.query import asked, asked_at
+from agent_journal.readers.cursor.query import prompt_time, unwrap_prompt
 from agent_journal.readers.cursor.values import path_of
 from tests.inline import converted
 
@@ -361,7 +361,7 @@ def test_what_was_not_counted_is_noted_once(tmp_path: Path) -> None:
     rows = chat(counted, {"type": 2, "text": "y"}) | chat(counted, {"type": 2, "text": "z"}, chat_id=OTHER)
     _, notes = read(database(tmp_path / "state.vscdb", cursorDiskKV=rows))
 
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["answers whose tokens were not counted: 2"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["answers without token counts: 2"]
 
 
 def test_the_model_of_an_answer_is_its_own_or_that_of_the_question(tmp_path: Path) -> None:
@@ -622,7 +622,7 @@ def test_blobs_that_name_each_other_end() -> None:
     "data", [b"", b"\xff" * 50, b"\x0a\x20short", b"\x0b\x0c", b"\x08", b"\x0a\xff\xff\xff\xff\xff"]
 )
 def test_bytes_that_are_no_protobuf(data: bytes) -> None:
-    assert [payload for _, payload in blobs.fields_of(data) if len(payload) == 32] == []
+    assert [payload for _, payload in blobs.decode_fields(data) if len(payload) == 32] == []
 
 
 def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
@@ -634,7 +634,7 @@ def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
 
     assert (got.id, got.started_at) == (CHAT, "2026-06-21T00:00:00.000Z")
     assert [message.parts for message in messages(got)] == [[Text(text="hi")]]
-    assert noted(notes, Kind.MISSING_FILE) == ["a message that the chat names"]
+    assert noted(notes, Kind.MISSING_FILE) == ["a message of the chat"]
 
 
 def test_the_same_words_said_again_and_again_take_no_longer(tmp_path: Path) -> None:
@@ -716,15 +716,15 @@ def transcript(home: Path, name: str = f"{CHAT}/{CHAT}.jsonl", text: str = LINE)
     ],
 )
 def test_when_prompts_were_typed(sent: str, typed: str, at: str | None) -> None:
-    told = asked(sent)
+    told = unwrap_prompt(sent)
 
-    assert (told.text, asked_at([told])) == (typed, at)
+    assert (told.text, prompt_time([told])) == (typed, at)
 
 
 def test_long_prompts_are_looked_at_once() -> None:
     for text in ("<image_files>" * 200_000, "<timestamp>" * 200_000 + "<user_query>", STAMPED[:-5] * 50_000):
         began = time.perf_counter()
-        asked_at([asked(text)])
+        prompt_time([unwrap_prompt(text)])
         assert time.perf_counter() - began < 1
 
 

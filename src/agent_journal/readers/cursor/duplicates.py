@@ -1,4 +1,4 @@
-"""Transcripts are copies: whether the same chat lies on this machine in a form that tells more."""
+"""Transcripts are copies: find the same chat on this machine in a more detailed form."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 _FOLDER, _PROJECTS, _CHATS, _ACP = "agent-transcripts", "projects", "chats", "acp-sessions"
 _STATE = ("Cursor", "User", "globalStorage", "state.vscdb")
-# Below a person's folder, on Linux, macOS and Windows.
+# In the home directory, on Linux, macOS and Windows.
 _EDITORS = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
 _HAS_BUBBLES = "SELECT 1 FROM cursorDiskKV WHERE key >= ? AND key < ? LIMIT 1"
 
 
-def richer(source: Source, chat_id: str) -> str | None:
-    """Where the same chat lies with ids, times and results, in words; None if this is all there is."""
-    steps = source.label.replace("\\", "/").split("/")
-    if _FOLDER not in steps:
+def find_original(source: Source, chat_id: str) -> str | None:
+    """Describe where the same chat is with ids, times and results; None if there is only the transcript."""
+    path = source.label.replace("\\", "/").split("/")
+    if _FOLDER not in path:
         return None
-    place = len(steps) - 1 - steps[::-1].index(_FOLDER)
-    if place < 2 or steps[place - 2] != _PROJECTS:  # noqa: PLR2004 (projects, one of them, its transcripts)
+    index = len(path) - 1 - path[::-1].index(_FOLDER)
+    if index < 2 or path[index - 2] != _PROJECTS:  # noqa: PLR2004 (projects/<project>/agent-transcripts)
         return None
-    up = [".."] * (len(steps) - place + 1)
+    up = [".."] * (len(path) - index + 1)
     if _is_in_chats(source, up, chat_id):
         return "the same chat is in store.db"
     if any(_is_in_editor(source.companion(*up, "..", *home, *_STATE), chat_id) for home in _EDITORS):
@@ -35,7 +35,7 @@ def richer(source: Source, chat_id: str) -> str | None:
 
 
 def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
-    """Folders of chats are called by a hash of the folder that was worked in; other editors' have none."""
+    """Whether there is a store of the chat: below a hash of its working directory, or in an ACP folder."""
     if source.companion(*up, _ACP, chat_id, "store.db") is not None:
         return True
     try:
@@ -46,7 +46,7 @@ def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
 
 
 def _is_in_editor(state: Source | None, chat_id: str) -> bool:
-    """What lies in a zip is not asked: it would have to be copied for that."""
+    """Whether the editor's database has the chat; not checked in a zip, as that would need a copy."""
     if state is None or isinstance(state, Member):
         return False
     try:

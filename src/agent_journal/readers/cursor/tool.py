@@ -1,4 +1,4 @@
-"""A tool's use: the editor keeps what was asked and what came of it in one record."""
+"""Tool uses: the editor stores a call and its result in one record."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import ToolCall, ToolResult
-from agent_journal.readers.cursor.names import kind_of
-from agent_journal.readers.cursor.values import parsed, said
+from agent_journal.readers.cursor.names import tool_kind
+from agent_journal.readers.cursor.values import nonempty_fields, parse_json
 
 if TYPE_CHECKING:
     from agent_journal.model import Part
     from agent_journal.notes import Notes
 
-# Results are objects; these fields hold what a command printed and what is in a file.
-_OUTPUTS = ("output", "contents")
-_FAILED = ("error", "cancelled")
-_MESSAGES = ("clientVisibleErrorMessage", "modelVisibleErrorMessage")
+# Results are objects; these fields hold the output of a command and the contents of a file.
+_OUTPUT_KEYS = ("output", "contents")
+_FAILED_STATUSES = ("error", "cancelled")
+_ERROR_KEYS = ("clientVisibleErrorMessage", "modelVisibleErrorMessage")
 
 
 def parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -> list[Part]:
-    """The call and, if there was one, its result; none if the record names no tool.
+    """Return the call and its result, if there is one; an empty list if the record names no tool.
 
-    A call without an id is known by its bubble: a bubble never holds two.
+    A call without an id gets the id of its bubble: a bubble never contains two calls.
     """
     if not data.get("name") and not data.get("tool"):
         return []
@@ -31,22 +31,22 @@ def parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -> list
     call_id = fields.text("toolCallId") or bubble_id
     arguments = _arguments(fields)
     result = _result(fields, call_id)
-    extra = said(fields.rest())
-    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=kind_of(name), extra=extra)
+    extra = nonempty_fields(fields.rest())
+    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=extra)
     return [call] if result is None else [call, result]
 
 
 def _arguments(fields: Fields) -> Any:
-    """What the model wrote, else what the editor made of it: the former is empty or cut in some versions."""
+    """Take the model's arguments, or the editor's version if they are empty or cut, as in some versions."""
     raw = fields.look("rawArgs")
-    is_whole = raw[:1] + raw[-1:] == "{}" if isinstance(raw, str) else isinstance(raw, dict)
-    return fields.take("rawArgs" if is_whole or not fields.look("params") else "params")
+    is_complete = raw[:1] + raw[-1:] == "{}" if isinstance(raw, str) else isinstance(raw, dict)
+    return fields.take("rawArgs" if is_complete or not fields.look("params") else "params")
 
 
 def _result(fields: Fields, call_id: str) -> ToolResult | None:
     status, error = fields.look("status"), fields.look("error")
     raw = fields.take("result")
-    failed = status in _FAILED or bool(error)
+    failed = status in _FAILED_STATUSES or bool(error)
     if raw in (None, "") and not failed:
         if status != "completed":
             return None
@@ -61,10 +61,10 @@ def _result(fields: Fields, call_id: str) -> ToolResult | None:
 
 
 def _output(raw: Any) -> tuple[str, dict[str, Any]]:
-    """The text of a result, and what else it says."""
-    value = parsed(raw) if isinstance(raw, str) else raw
+    """Return the text of a result, and its other fields."""
+    value = parse_json(raw) if isinstance(raw, str) else raw
     if isinstance(value, dict):
-        for name in _OUTPUTS:
+        for name in _OUTPUT_KEYS:
             if isinstance(text := value.get(name), str):
                 del value[name]
                 return text, {"result": value} if value else {}
@@ -74,7 +74,8 @@ def _output(raw: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _error_text(error: Any) -> str:
-    told = parsed(error) if isinstance(error, str) else error
-    if isinstance(told, dict):
-        return next((text for name in _MESSAGES if isinstance(text := told.get(name), str) and text), "")
+    details = parse_json(error) if isinstance(error, str) else error
+    if isinstance(details, dict):
+        texts = (text for name in _ERROR_KEYS if isinstance(text := details.get(name), str))
+        return next(filter(None, texts), "")
     return error if isinstance(error, str) else ""

@@ -1,4 +1,4 @@
-"""What is in a file, by the form it has."""
+"""Read a file according to its form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 
-def conversations(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Every chat in a file."""
+def read_unit(source: Source, version: str, note: Notes) -> Iterator[Item]:
+    """Yield every chat of a file."""
     if version == IDE:
         with sqlite_copy.opened(source) as opened:
             yield from State(opened, source, note).conversations()
@@ -30,26 +30,26 @@ def conversations(source: Source, version: str, note: Notes) -> Iterator[Item]:
         with sqlite_copy.opened(source) as opened:
             yield Store(opened, source, note).conversation()
     else:
-        yield from _of_transcript(source, version, note)
+        yield from _read_transcript(source, version, note)
 
 
-def _of_transcript(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def _read_transcript(source: Source, version: str, note: Notes) -> Iterator[Item]:
     chat_id = transcript.chat_id_of(source)
-    if (why := _told_elsewhere(source, version, chat_id)) is not None:
-        note(Kind.IGNORED_FILE, "", why)
+    if (reason := _duplicate_reason(source, version, chat_id)) is not None:
+        note(Kind.IGNORED_FILE, "", reason)
         return
     is_text = version == TRANSCRIPT_TEXT
-    entries = (plain_transcript if is_text else transcript).entries_in(source, chat_id, note)
+    entries = (plain_transcript if is_text else transcript).read_entries(source, chat_id, note)
     if not any(isinstance(entry, Message) for entry in entries):
-        raise UnreadableSource(source.label, "nobody says anything in it")
-    yield transcript.conversation(source, entries, chat_id)
+        raise UnreadableSource(source.label, "it contains no messages")
+    yield transcript.make_conversation(source, entries, chat_id)
 
 
-def _told_elsewhere(source: Source, version: str, chat_id: str | None) -> str | None:
+def _duplicate_reason(source: Source, version: str, chat_id: str | None) -> str | None:
     if chat_id is None:
         return None
     if version == TRANSCRIPT_TEXT:
         lines = f"{chat_id}.jsonl"
         if source.companion(lines) is not None or source.companion(chat_id, lines) is not None:
-            return "the same transcript lies beside it as JSON Lines, which tell more"
-    return duplicates.richer(source, chat_id)
+            return "the same transcript is next to it as JSON Lines, which is more detailed"
+    return duplicates.find_original(source, chat_id)
