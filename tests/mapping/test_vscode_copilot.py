@@ -35,7 +35,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import vscode_copilot
 from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
+from agent_journal.readers.vscode_copilot.names import MODEL_TOOL_NAMES
 from tests.inline import converted, save_document, save_lines
 
 SESSION = "5f0d3c9a-8e51-4b7e-9d0a-2c6f1e7b4a11"
@@ -688,7 +688,7 @@ def test_calls_are_found_by_id_then_name_then_place(tmp_path: Path) -> None:
 def test_what_is_shown_belongs_to_the_call_that_it_tells_of(
     tmp_path: Path, tool: str, given: dict[str, Any], shown_of: dict[str, Any]
 ) -> None:
-    name = MODELS_NAMES.get(tool, tool)
+    name = MODEL_TOOL_NAMES.get(tool, tool)
     odd = ['{"bad', "[" * 100_000, '{"a": "\ud800"}', '{"command": "x", "n": 1}']
     arguments = [*odd, json.dumps(given), json.dumps(given)]
     calls = [{"name": name, "id": f"c{number}", "arguments": text} for number, text in enumerate(arguments)]
@@ -1192,7 +1192,7 @@ def test_prompts_before_the_last_are_not_counted(tmp_path: Path) -> None:
     result = rounds(called(("x", "a")), called(("x", "b")), called(text="C"), promptTokens=9)
     _, notes = session(tmp_path, request(result=result), request(requestId="r2", result=rounds(called())))
 
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["prompts whose size is not told: 2"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["prompts without token counts: 2"]
 
 
 @pytest.mark.parametrize(("vote", "rating"), [(1, "up"), (0, "down")])

@@ -1,4 +1,4 @@
-"""Places as the editor writes them: URIs as text or taken apart, and stretches of files."""
+"""Locations as the editor writes them: URIs as strings or components, and ranges of files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from urllib.parse import unquote
 _FILE = "file"
 
 
-def path_of(place: Any) -> str | None:
-    """The path of a file's URI, or any other URI as text; None if it is neither."""
-    if isinstance(place, str):
-        return _path_of_text(place)
-    if not isinstance(place, dict):
+def path_of(location: Any) -> str | None:
+    """Return the path of a file URI, or any other URI as a string; None if it is neither."""
+    if isinstance(location, str):
+        return _path_of_text(location)
+    if not isinstance(location, dict):
         return None
-    uri = place.get("uri")  # of a stretch of a file
+    uri = location.get("uri")  # of a range of a file
     if isinstance(uri, str):
         return _path_of_text(uri)
-    return _path_of_components(uri if isinstance(uri, dict) else place)
+    return _path_of_components(uri if isinstance(uri, dict) else location)
 
 
 def _path_of_components(uri: dict[str, Any]) -> str | None:
@@ -25,23 +25,23 @@ def _path_of_components(uri: dict[str, Any]) -> str | None:
     if scheme is None or path is None:
         return None
     if scheme == _FILE:
-        return _text(uri, "fsPath") or _of_this_system(path, authority or "")
+        return _text(uri, "fsPath") or _displayed_path(path, authority or "")
     query = _text(uri, "query")
     return _text(uri, "external") or f"{scheme}://{authority or ''}{path}{'?' + query if query else ''}"
 
 
 def _path_of_text(uri: str) -> str | None:
-    scheme, found, rest = uri.partition("://")
-    if not found or not scheme.replace("-", "").replace("+", "").replace(".", "").isalnum():
+    scheme, separator, rest = uri.partition("://")
+    if not separator or not scheme.replace("-", "").replace("+", "").replace(".", "").isalnum():
         return None
     if scheme != _FILE:
         return uri
     authority, slash, path = rest.partition("/")
-    return _of_this_system(unquote(slash + path, errors="replace"), unquote(authority, errors="replace"))
+    return _displayed_path(unquote(slash + path, errors="replace"), unquote(authority, errors="replace"))
 
 
-def _of_this_system(path: str, authority: str) -> str:
-    """As the editor shows it: `/c:/x` is drive C of Windows, and an authority is a machine in the network."""
+def _displayed_path(path: str, authority: str) -> str:
+    """Return a path as the editor shows it: `/c:/x` is drive C of Windows, an authority is a network host."""
     if authority:
         return f"//{authority}{path}"
     if path[2:3] == ":" and path[1:2].isalpha():
@@ -50,7 +50,7 @@ def _of_this_system(path: str, authority: str) -> str:
 
 
 def remote_path_of(uri: str) -> str | None:
-    """The path alone, also of a folder on another machine (`vscode-remote://ssh-remote+host/home/ana`)."""
+    """Return only the path, also of a folder on a remote machine (`vscode-remote://ssh-remote+host/home/ana`)."""
     path = _path_of_text(uri)
     if path is None or not path.startswith("vscode-remote://"):
         return path
@@ -58,17 +58,17 @@ def remote_path_of(uri: str) -> str | None:
     return unquote(slash + rest, errors="replace") or None
 
 
-def name_of(path: str) -> str:
-    """The last step of a path or URI."""
+def last_component(path: str) -> str:
+    """Return the last component of a path or URI."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def lines_of(place: Any) -> tuple[int | None, int | None]:
-    """First and last line of a stretch; the editor counts from one."""
-    stretch = place.get("range") if isinstance(place, dict) else None
-    if not isinstance(stretch, dict):
+def lines_of(location: Any) -> tuple[int | None, int | None]:
+    """Return the first and last line of a range; the editor counts from one."""
+    span = location.get("range") if isinstance(location, dict) else None
+    if not isinstance(span, dict):
         return None, None
-    first, last = stretch.get("startLineNumber"), stretch.get("endLineNumber")
+    first, last = span.get("startLineNumber"), span.get("endLineNumber")
     return (first if first.__class__ is int else None, last if last.__class__ is int else None)
 
 
