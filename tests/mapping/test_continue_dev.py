@@ -32,7 +32,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.readers import continue_dev
 from agent_journal.readers.continue_dev.config import Models
 from agent_journal.readers.continue_dev.history import History
-from agent_journal.readers.continue_dev.session_logs import Logged
+from agent_journal.readers.continue_dev.session_logs import SessionLogs
 from tests.cases import all_cases
 from tests.inline import converted, save_document, save_lines
 
@@ -291,7 +291,7 @@ def test_a_session_that_only_the_index_knows(tmp_path: Path) -> None:
     (conversation,), notes = read_items(home(tmp_path))
 
     assert (conversation.id, conversation.title, conversation.timeline) == (SESSION, "Fix", [])
-    assert noted(notes, Kind.MISSING_FILE) == [f"{SESSION}.json, a session that the index lists"]
+    assert noted(notes, Kind.MISSING_FILE) == [f"{SESSION}.json, a session in the index"]
 
 
 def test_a_session_that_the_index_does_not_know(tmp_path: Path) -> None:
@@ -595,7 +595,7 @@ def test_a_sum_that_does_not_fit_the_answers_is_noted(tmp_path: Path) -> None:
     conversation, notes = of(tmp_path, item("assistant", "a", {"usage": own}), usage=whole)
 
     assert [usage.output for usage in tree.usages(conversation.timeline)] == [5]
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["the session counts 20 tokens of answers, its messages 5"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["the session counts 20 output tokens, its messages 5"]
 
 
 def test_the_only_answer_costs_what_the_session_does(tmp_path: Path) -> None:
@@ -794,7 +794,7 @@ def test_a_file_of_nothing_is_refused(tmp_path: Path) -> None:
     notes = Notes()
 
     assert list(read_all([str(path)], notes, "continue@session")) == []
-    assert noted(notes, Kind.UNREADABLE_FILE) == ["nothing in it is of a session"]
+    assert noted(notes, Kind.UNREADABLE_FILE) == ["it contains nothing of a session"]
     with pytest.raises(AgentJournalError):
         list(read_all([str(path)], notes))
 
@@ -850,11 +850,11 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _both_ways(items: list[Any]) -> None:
     told: list[Any] = []
-    for is_silent in (True, False):
+    for is_empty in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Logged, "is_silent", is_silent)
+            patch.setattr(SessionLogs, "is_empty", is_empty)
             notes, mine = Notes(), json.loads(json.dumps(items))
-            history = History("s", mine, Models([]), Logged(None, "s", mine), notes)
+            history = History("s", mine, Models([]), SessionLogs(None, "s", mine), notes)
             told.append((history.timeline, history.tools.offered, notes.kept))
     assert told[0] == told[1]
 
