@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding.fields import Fields
-from agent_journal.model import Event, Message, Reasoning, Text, Usage, timestamps
+from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import attachments, rich_text, tool
+from agent_journal.readers.cursor import attachments
+from agent_journal.readers.cursor.names import tool_kind
 from agent_journal.readers.cursor.values import nonempty_fields, nonempty_text, parse_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ _MIN_EPOCH_MS = 946_684_800_000
 # Fields of a header that its bubble repeats.
 _REPEATED_KEYS = frozenset({"bubbleId", "type", "createdAt"})
 _CLOCKS = ("clientStartTime", "clientRpcSendTime", "clientSettleTime", "clientEndTime")
+# Nodes of rich text that start a new line.
+_BREAK_TYPES = ("paragraph", "linebreak", "code")
+# Results are objects; these fields hold the output of a command and the contents of a file.
+_OUTPUT_KEYS = ("output", "contents")
+_FAILED_STATUSES = ("error", "cancelled")
+_ERROR_KEYS = ("clientVisibleErrorMessage", "modelVisibleErrorMessage")
 
 
 class Bubbles:
@@ -68,13 +75,13 @@ class Bubbles:
         parts: list[Part] = []
         if fields.has("thinking") and (thought := _take_reasoning(fields)) is not None:
             parts.append(thought)
-        text = fields.text("text") or fields.text("rawText") or rich_text.plain(fields.look("richText"))
+        text = fields.text("text") or fields.text("rawText") or _rich_text(fields.look("richText"))
         if text:
             parts.append(Text(text=text))
         if fields.has("codeBlocks"):
             parts += attachments.take_code_blocks(fields, text)
         if fields.has("toolFormerData") and (tool_use := fields.bag("toolFormerData")) is not None:
-            tool_parts = tool.parts(tool_use, bubble_id, self._note, str(fields.where))
+            tool_parts = _tool_parts(tool_use, bubble_id, self._note, str(fields.where))
             parts += tool_parts
             if not tool_parts:
                 fields.keep("toolFormerData", tool_use)
@@ -169,3 +176,87 @@ def _extra(fields: Fields, header: dict[str, Any]) -> dict[str, Any]:
     if new_fields := nonempty_fields(new_fields):
         rest["header"] = new_fields
     return rest
+
+
+def _rich_text(document: Any) -> str:
+    """Return the text of the input field's document (JSON or plain text), the only text of some old messages."""
+    if not isinstance(document, str) or not document:
+        return ""
+    tree = parse_json(document)
+    if not isinstance(tree, dict):
+        return document.strip()
+    texts: list[str] = []
+    pending: list[Any] = [tree.get("root", tree)]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, dict):
+            continue
+        if texts and node.get("type") in _BREAK_TYPES:
+            texts.append("\n")
+        if isinstance(text := node.get("text"), str):
+            texts.append(text)
+        children = node.get("children")
+        pending += reversed(children) if isinstance(children, list) else ()
+    return "".join(texts).strip()
+
+
+def _tool_parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -> list[Part]:
+    """Return the call and its result (the editor stores both in one record); empty if it names no tool.
+
+    A call without an id gets the id of its bubble: a bubble never contains two calls.
+    """
+    if not data.get("name") and not data.get("tool"):
+        return []
+    fields = Fields(data, note, where)
+    name = fields.text("name") or str(fields.look("tool"))
+    call_id = fields.text("toolCallId") or bubble_id
+    arguments = _tool_arguments(fields)
+    result = _tool_result(fields, call_id)
+    extra = nonempty_fields(fields.rest())
+    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=extra)
+    return [call] if result is None else [call, result]
+
+
+def _tool_arguments(fields: Fields) -> Any:
+    """Take the model's arguments, or the editor's version if they are empty or cut, as in some versions."""
+    raw = fields.look("rawArgs")
+    is_complete = raw[:1] + raw[-1:] == "{}" if isinstance(raw, str) else isinstance(raw, dict)
+    return fields.take("rawArgs" if is_complete or not fields.look("params") else "params")
+
+
+def _tool_result(fields: Fields, call_id: str) -> ToolResult | None:
+    status, error = fields.look("status"), fields.look("error")
+    raw = fields.take("result")
+    failed = status in _FAILED_STATUSES or bool(error)
+    if raw in (None, "") and not failed:
+        if status != "completed":
+            return None
+        return ToolResult(call_id=call_id, is_error=False)
+    output, extra = _tool_output(raw)
+    return ToolResult(
+        call_id=call_id,
+        output=output or _tool_error(error),
+        is_error=failed if failed or status == "completed" else None,
+        extra=extra,
+    )
+
+
+def _tool_output(raw: Any) -> tuple[str, dict[str, Any]]:
+    """Return the text of a result, and its other fields."""
+    value = parse_json(raw) if isinstance(raw, str) else raw
+    if isinstance(value, dict):
+        for name in _OUTPUT_KEYS:
+            if isinstance(text := value.get(name), str):
+                del value[name]
+                return text, {"result": value} if value else {}
+    if isinstance(raw, str):
+        return raw, {}
+    return "", {} if raw is None else {"result": raw}
+
+
+def _tool_error(error: Any) -> str:
+    details = parse_json(error) if isinstance(error, str) else error
+    if isinstance(details, dict):
+        texts = (text for name in _ERROR_KEYS if isinstance(text := details.get(name), str))
+        return next(filter(None, texts), "")
+    return error if isinstance(error, str) else ""
