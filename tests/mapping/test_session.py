@@ -397,5 +397,5 @@ def test_what_has_no_place_is_noted() -> None:
     assert [
         "1 × message with token counts",
         "it is a subagent of another conversation",
-        "a memory is no session",
+        "a memory, as it is no session",
     ] == found.noted(Kind.NOT_EXPRESSED)

@@ -768,7 +768,7 @@ def test_memories_are_noted() -> None:
     found = written("unified", Memory(id="m", source="x", kind="identity", text="Ana"))
 
     assert [] == found.documents
-    assert ["a memory is no conversation"] == found.noted(Kind.NOT_EXPRESSED)
+    assert ["a memory, as it is no conversation"] == found.noted(Kind.NOT_EXPRESSED)
 
 
 # Metadata.

@@ -24,7 +24,7 @@ from agent_journal.model import (
 from agent_journal.model.content_blocks import DEEDS, answer, answered, of_parts, parts_in
 from agent_journal.model.tree import Entry
 from agent_journal.records.forms import FAILED, RecordForm
-from agent_journal.writers.dialects.agent_records import echoed, is_separate, start
+from agent_journal.writers.dialects.agent_records import echoed_text, is_separate, started_at
 from tests.read_back.losing import (
     Loss,
     Losses,
@@ -75,7 +75,7 @@ def few_events(entry: Entry, form: RecordForm) -> Iterator[Entry]:
     is_patch = bool(form.part_of) and isinstance(entry, Message) and answers_nothing(entry)
     if isinstance(entry, Event) and entry.name in TOLD:
         yield replace(entry, data={})
-    elif isinstance(entry, Event) and (echo := echoed(entry, form)):
+    elif isinstance(entry, Event) and (echo := echoed_text(entry, form)):
         kind, words = echo
         part: Part = Reasoning(text=words) if kind == "reasoning" else Text(text=words)
         role: Role = "user" if kind == "user" else "assistant"
@@ -216,7 +216,7 @@ def no_made_ids(entry: Entry, _form: RecordForm) -> Iterator[Entry]:
 
 
 def first_time(item: Item) -> Item:
-    return replace(item, started_at=start(item)) if isinstance(item, Conversation) else item
+    return replace(item, started_at=started_at(item)) if isinstance(item, Conversation) else item
 
 
 def last_model(item: Item) -> Item:

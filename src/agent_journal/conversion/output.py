@@ -40,7 +40,7 @@ def new_run(
         program=f"agent-journal/{__version__}",
         names={info.name: info.names for info in infos},
         raw_fields={info.name: info.raw_field for info in infos if info.raw_field},
-        in_blocks=frozenset(info.name for info in infos if info.in_blocks),
+        block_sources=frozenset(info.name for info in infos if info.in_blocks),
         children_fields={info.name: info.children_field for info in infos if info.children_field},
         text_fields={info.name: info.text_field for info in infos if info.text_field},
         titles={info.name: info.title for info in infos},

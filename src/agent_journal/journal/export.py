@@ -14,7 +14,7 @@ from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
 from agent_journal.redaction import redact
 from agent_journal.usage.prices import Prices
-from agent_journal.writers import Kin
+from agent_journal.writers import RelatedConversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -167,9 +167,9 @@ class _Family:
         if kin:
             self._run.children[listed.source, listed.id] = kin
 
-    def _kin(self, child: Listed, relation: Relation) -> Kin:
+    def _kin(self, child: Listed, relation: Relation) -> RelatedConversation:
         link = self._journal.link(child) if relation == "subagent" else None
-        return Kin(
+        return RelatedConversation(
             id=child.id,
             relation=relation,
             title=self.title(child),

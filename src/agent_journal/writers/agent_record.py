@@ -19,13 +19,13 @@ from agent_journal.redaction import RECORDED
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.agent_records import (
     agent_meta,
-    echoed,
+    echoed_text,
+    is_content_complete,
     is_separate,
-    is_told,
+    missing_result,
     recording_agent,
-    start,
+    started_at,
     token_counts,
-    unanswered,
     value_at,
     without_nulls,
 )
@@ -70,7 +70,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     between = b""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         data = canonical_json.encode(record(item, run))
         out.write(between)
@@ -81,7 +81,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
 def record(conversation: Conversation, run: Run) -> dict[str, Any]:
     """The record of a conversation; what it has no entry for is noted."""
     form = run.record_forms.get(conversation.source, _USUAL)
-    began = start(conversation)
+    began = started_at(conversation)
     session = {
         "format": "interactive",
         "session-id": conversation.id,
@@ -126,7 +126,7 @@ class _Entries:
                 entries.extend(self._said(entry))
         entries.extend(self._closed())
         for what, count in sorted(self._left_out.items()):
-            run.cannot_say(self._conversation, "", f"{count} × {what}")
+            run.note_not_preserved(self._conversation, "", f"{count} × {what}")
         return entries
 
     def _closed(self) -> Iterator[dict[str, Any]]:
@@ -138,7 +138,7 @@ class _Entries:
         is_part = bool(self._form.part_of)
         if self._open is not None and event.data.get(self._form.part_of) != self._open[0]:
             yield from self._closed()
-        echo = echoed(event, self._form)
+        echo = echoed_text(event, self._form)
         if event.name in _EVENTS:
             entry = {"type": "system-event", "event-type": event.name}
             counts = token_counts(event, self._form)
@@ -175,7 +175,9 @@ class _Entries:
             entry["content"] = content
         if self._form.names_models and role == "assistant" and message.model:
             entry["model-id"] = message.model
-        children = [] if self._form.told_once and is_told(message) else list(self._children(message))
+        children = (
+            [] if self._form.told_once and is_content_complete(message) else list(self._children(message))
+        )
         if children:
             entry["children"] = children
         return entry
@@ -230,7 +232,7 @@ class _Entries:
                 case Reasoning():
                     yield {"type": "reasoning", "content": part.text or ""} | _id(part)
                 case ToolCall():
-                    if open_call := unanswered(call, self._form):
+                    if open_call := missing_result(call, self._form):
                         yield open_call
                     call = part
                     yield _call(part) | _id(part) | self._moment(part, self._form.call_at, message)
@@ -239,7 +241,7 @@ class _Entries:
                     call = None
                 case _:
                     self._left_out[f"{type(part).__name__.lower()} of a message"] += 1
-        if open_call := unanswered(call, self._form):
+        if open_call := missing_result(call, self._form):
             yield open_call
 
     def _tool_entries(self, message: Message) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Our own JSON: the whole model, one conversation or memory per line, nothing lost."""
+"""Agent Journal's own JSON: the complete model, one conversation or memory per line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INFO = WriterInfo(
 )
 
 
-def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing to note)
+def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing is lost)
     """Write each item as one line."""
     for item in items:
         out.write(encode(item))

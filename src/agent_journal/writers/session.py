@@ -57,9 +57,9 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     """Write each conversation as one session on one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no session")
+            run.note_not_preserved(item, "", "a memory, as it is no session")
             continue
-        run.cannot_say_what_was_redacted(item)
+        run.note_redactions(item)
         out.write(encode(session(item, run)))
         out.write(b"\n")
 
@@ -229,6 +229,8 @@ def _note_losses(conversation: Conversation, run: Run) -> None:
     counted = sum(message.usage is not None for message in tree.messages(conversation))
     for number, what in ((events, "event"), (counted, "message with token counts")):
         if number:
-            run.cannot_say(conversation, "", f"{number} × {what}")
+            run.note_not_preserved(conversation, "", f"{number} × {what}")
     if conversation.link is not None:
-        run.cannot_say(conversation, "", f"it is a {conversation.link.relation} of another conversation")
+        run.note_not_preserved(
+            conversation, "", f"it is a {conversation.link.relation} of another conversation"
+        )

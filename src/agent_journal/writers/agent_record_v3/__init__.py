@@ -17,7 +17,12 @@ from agent_journal.writers.agent_record_v3.entries import told_in_order
 from agent_journal.writers.agent_record_v3.passthrough import SESSION, pass_on
 from agent_journal.writers.agent_record_v3.separate_parts import told_apart
 from agent_journal.writers.agent_record_v3.shared_text import share_texts
-from agent_journal.writers.dialects.agent_records import agent_meta, recording_agent, start, without_nulls
+from agent_journal.writers.dialects.agent_records import (
+    agent_meta,
+    recording_agent,
+    started_at,
+    without_nulls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +52,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     between = b""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         data = canonical_json.encode(record(item, run))
         out.write(between)
@@ -79,7 +84,7 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
         {
             "format": "interactive",
             "session-id": conversation.id,
-            "session-start": start(conversation),
+            "session-start": started_at(conversation),
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},

@@ -23,10 +23,10 @@ from agent_journal.writers.agent_record_v3.passthrough import (
 )
 from agent_journal.writers.agent_record_v3.usage import counts
 from agent_journal.writers.dialects.agent_records import (
-    counted_in,
-    echoed,
+    echoed_text,
+    is_content_complete,
     is_separate,
-    is_told,
+    stated_usage,
     token_counts,
     without_nulls,
 )
@@ -64,7 +64,7 @@ def _stated_counts(timeline: Sequence[Message | Event], form: RecordForm) -> set
     if not form.usage_in:
         return set()
     events = (told for told in timeline if isinstance(told, Event) and token_counts(told, form))
-    return {_as_key(counted_in(event, form)) for event in events}
+    return {_as_key(stated_usage(event, form)) for event in events}
 
 
 def _as_key(counts: dict[str, Any]) -> bytes:
@@ -91,7 +91,7 @@ def entry(told: Message | Event, whole: Whole) -> dict[str, Any]:
 def as_event(event: Event, whole: Whole) -> dict[str, Any]:
     """Something that happened, with what the source tells of it."""
     form = whole.form
-    if echo := echoed(event, form):
+    if echo := echoed_text(event, form):
         return _echo(event, *echo, whole)
     ours: dict[str, Any] = {}
     found: dict[str, Any] = {"type": "system-event", "event-type": event.name}
@@ -198,7 +198,7 @@ def _message(message: Message, whole: Whole) -> dict[str, Any]:
     form = whole.form
     content = message.native if message.native is not None else exactly(message.parts)
     deeds = [part for part in message.parts if part.__class__ is not Text and isinstance(part, DEEDS)]
-    if form.told_once and deeds and is_told(message):
+    if form.told_once and deeds and is_content_complete(message):
         deeds = []
     found = _spoken(message, content, form, ours)
     _tell_parts(message, content, deeds, ours)

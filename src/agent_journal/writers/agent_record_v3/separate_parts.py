@@ -17,7 +17,7 @@ from agent_journal.writers.agent_record_v3.entries import (
     with_ours,
 )
 from agent_journal.writers.agent_record_v3.passthrough import MESSAGE, PATCHED, TEXT, pass_on, pass_on_all
-from agent_journal.writers.dialects.agent_records import unanswered
+from agent_journal.writers.dialects.agent_records import missing_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def _parts(message: Message, form: RecordForm) -> tuple[list[dict[str, Any]], li
 
 def _tell_open(found: list[dict[str, Any]], call: ToolCall | None, form: RecordForm) -> None:
     """Say how a call goes that nothing came back of; that is no part."""
-    if is_open := unanswered(call, form):
+    if is_open := missing_result(call, form):
         tell_again(is_open, call, {}, form)
         found.append(is_open)
 

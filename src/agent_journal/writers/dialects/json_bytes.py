@@ -1,4 +1,4 @@
-"""JSON bytes of any value, however deeply a source nested it."""
+"""JSON encoding of any value, however deeply nested."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 _encoder = msgspec.json.Encoder()
-# msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
-_HEADROOM = 2
+# msgspec decodes up to the interpreter's recursion limit; encoding adds a few levels around the value.
+_RECURSION_FACTOR = 2
 
 
 def encode(value: Any) -> bytes:
@@ -18,7 +18,7 @@ def encode(value: Any) -> bytes:
         return _encoder.encode(value)
     except RecursionError:
         limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(limit * _HEADROOM)
+        sys.setrecursionlimit(limit * _RECURSION_FACTOR)
         try:
             return _encoder.encode(value)
         finally:

@@ -35,7 +35,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     """Write each conversation as one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         out.write(encode(document(item, run)))
         out.write(b"\n")

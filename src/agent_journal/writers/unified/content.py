@@ -195,9 +195,13 @@ class Content:
         """Note once what was counted."""
         conversation = self._conversation
         for kind, count in sorted(self._unexpressed.items()):
-            run.cannot_say(conversation, "", f"{count} × {kind}: a text block with the value as its metadata")
+            run.note_not_preserved(
+                conversation, "", f"{count} × {kind}: a text block with the value as its metadata"
+            )
         if self._raw_inputs:
-            run.changed(conversation, "", f"{self._raw_inputs} × tool input that is no object: under 'raw'")
+            run.note_changed(
+                conversation, "", f"{self._raw_inputs} × tool input that is no object: under 'raw'"
+            )
         about = f"{conversation.source}:{conversation.id}"
         if self._made_ids:
             run.note.add(Kind.MISSING_ID, about, "", f"{self._made_ids} × tool call or result")

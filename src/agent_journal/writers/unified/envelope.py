@@ -49,7 +49,7 @@ def document(conversation: Conversation, run: Run) -> dict[str, Any]:
     moments = [timestamps.iso_ms(entry.at) for entry in conversation.timeline]
     created_at, updated_at = _span(conversation, moments)
     if created_at is None:
-        run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
+        run.note_changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
         created_at = _NO_TIME
     untold = Untold()
     content = Content(conversation, untold)
@@ -120,7 +120,7 @@ def _span(conversation: Conversation, moments: list[str | None]) -> tuple[str | 
 def _conversation_id(conversation: Conversation, run: Run) -> str:
     made = as_uuid(conversation.source, conversation.id)
     if made != conversation.id:
-        run.changed(conversation, "conversation_id", f"it must be a UUID: {made}")
+        run.note_changed(conversation, "conversation_id", f"it must be a UUID: {made}")
     return made
 
 
