@@ -179,7 +179,7 @@ def _extra(fields: Fields, header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rich_text(document: Any) -> str:
-    """Return the text of the input field's document (JSON or plain text), the only text of some old messages."""
+    """Return the text of the input field's document (JSON or plain), some old messages' only text."""
     if not isinstance(document, str) or not document:
         return ""
     tree = parse_json(document)
