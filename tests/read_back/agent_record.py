@@ -21,7 +21,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
 )
-from agent_journal.model.content_blocks import DEEDS, answer, answered, of_parts, parts_in
+from agent_journal.model.content_blocks import ACTIONS, of_parts, output_as_json, parts_in, tool_output
 from agent_journal.model.tree import Entry
 from agent_journal.records.forms import FAILED, RecordForm
 from agent_journal.writers.dialects.agent_records import echoed_text, is_separate, started_at
@@ -122,13 +122,13 @@ def doer(role: Role, part: Part) -> Role:
 
 def told_by_tool(message: Message) -> list[Part]:
     """The results, and what else was said as one."""
-    deeds = [part for part in message.parts if isinstance(part, DEEDS)]
-    said = [part for part in message.parts if not isinstance(part, DEEDS)]
+    deeds = [part for part in message.parts if isinstance(part, ACTIONS)]
+    said = [part for part in message.parts if not isinstance(part, ACTIONS)]
     return [*deeds, *([as_result(of_parts(said))] if said else [])]
 
 
 def as_result(content: Any) -> ToolResult:
-    output, _ = answer(msgspec.to_builtins(content))
+    output, _ = tool_output(msgspec.to_builtins(content))
     return ToolResult(output=output, is_error=False)
 
 
@@ -137,7 +137,7 @@ def as_the_source_has_it(message: Message) -> Message:
     deeds: list[Any] = [
         as_told(as_made(part, message.native), block)
         for part, block in zip(message.parts, blocks_of(message), strict=True)
-        if isinstance(part, DEEDS)
+        if isinstance(part, ACTIONS)
     ]
     content = message.native if message.native is not None else msgspec.to_builtins(of_parts(message.parts))
     if message.role == "tool":
@@ -180,10 +180,10 @@ def as_told(part: Any, block: Any) -> Any:
         case ToolCall():
             return replace(part, name=part.name or "unknown", input={} if part.input is None else part.input)
         case ToolResult():
-            value = answered(part.output) if part.native is None else part.native
+            value = output_as_json(part.output) if part.native is None else part.native
             if part.native is None and isinstance(block, dict) and block.get("content") is not None:
                 value = block["content"]
-            output, _ = answer(value)
+            output, _ = tool_output(value)
             status = part.extra.get("status")
             failed = FAILED.get(status) if isinstance(status, str) else part.is_error
             return replace(part, output=output, native=None, is_error=bool(failed))

@@ -23,7 +23,7 @@ from agent_journal.errors import (
 from agent_journal.inputs import sqlite_copy
 from agent_journal.inputs.input import NotFollowed, as_text, open_source, opened, sha256
 from agent_journal.model import Conversation, Item, Memory, Origin, timestamps
-from agent_journal.model.token_sanity import odd_counts
+from agent_journal.model.token_sanity import implausible_counts
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
         modified_at: str | None = None
         for item in unit.reader.read(source, unit.version, about):
             _insist_on_an_item(item, is_foreign=is_foreign)
-            for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
+            for message, odd in implausible_counts(item) if isinstance(item, Conversation) else ():
                 about(Kind.ODD_COUNT, message, odd)
             # What another reader made, and a writer of ours wrote down, is given back as it was.
             is_first = item.source == info.name and (item.origin is None or item.origin.member is not None)

@@ -12,9 +12,9 @@ from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, time
 from agent_journal.model.branches import (
     branch_by_branch,
     leaf_after,
-    message_called,
+    message_id_for,
     others,
-    said_after,
+    previous_messages,
     speaks,
 )
 from agent_journal.terminal.header import header
@@ -82,7 +82,7 @@ def lines(
     load: Load | None = None,
 ) -> Iterator[Line]:
     """The lines of a conversation, for a terminal of so many columns or for none."""
-    message_id = message_called(conversation, view.message) if view.message is not None else None
+    message_id = message_id_for(conversation, view.message) if view.message is not None else None
     branch = transforms.branch(conversation, _wanted(conversation, view, message_id))
     yield from header(conversation, branch, source_title, children)
     if load is None:
@@ -94,7 +94,7 @@ def lines(
 def _wanted(conversation: Conversation, view: View, message_id: str | None) -> str:
     if message_id is not None:
         return leaf_after(conversation, message_id)
-    return view.branch if view.branch in {"head", "all"} else message_called(conversation, view.branch)
+    return view.branch if view.branch in {"head", "all"} else message_id_for(conversation, view.branch)
 
 
 class _Head(NamedTuple):
@@ -201,7 +201,7 @@ class _Reading:
             thinking=view.thinking, tools=view.tools, everything=view.everything, width=columns
         )
         self._forks = {} if self._is_whole else others(conversation, branch.timeline)
-        self._after = said_after(self._timeline) if self._is_whole else {}
+        self._after = previous_messages(self._timeline) if self._is_whole else {}
         self._followed: set[str | None] = set()
         said = [*tree.messages(branch)]
         # A subagent's own history is all aside; there is nothing to fold it under.

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult, timestamps
-from agent_journal.model.content_blocks import DEEDS, answered, content_of, of_parts
+from agent_journal.model.content_blocks import ACTIONS, content_of, of_parts, output_as_json
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import PATCH, UNKNOWN, VERSION, RecordForm
 from agent_journal.redaction import RECORDED
@@ -211,7 +211,7 @@ class _Entries:
         native = result.native
         if native is None and isinstance(block, dict):
             native = block.get("content")
-        entry["output"] = answered(result.output) if native is None else native
+        entry["output"] = output_as_json(result.output) if native is None else native
         return entry | without_nulls({"status": self._status(result)})
 
     def _status(self, result: ToolResult) -> str | None:
@@ -247,7 +247,7 @@ class _Entries:
     def _tool_entries(self, message: Message) -> list[dict[str, Any]]:
         """What a tool said, as entries: the draft's messages are the user's and the assistant's."""
         entries = list(self._children(message))
-        said: list[Part] = [part for part in message.parts if not isinstance(part, DEEDS)]
+        said: list[Part] = [part for part in message.parts if not isinstance(part, ACTIONS)]
         if not entries and message.native is not None:
             entries.append({"type": "tool-result", "output": message.native})
         elif said or not entries:

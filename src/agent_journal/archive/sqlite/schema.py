@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_journal.archive.rows import HASH_BYTES, number_of
-from agent_journal.model.token_sanity import COUNTS, DEAREST, MOST
+from agent_journal.model.token_sanity import COUNTS, MAX_COST_USD, MAX_TOKENS
 
 if TYPE_CHECKING:
     import apsw
 
 # Sizes of prompts, in tokens, above which some vendor has another price (as of November 2026).
 SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
-_SOUND = " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {MOST}" for name in COUNTS)
+_SOUND = " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {MAX_TOKENS}" for name in COUNTS)
 _ABOVE = " ".join(f"WHEN prompt > {size} THEN {size}" for size in reversed(SIZES))
 _SUMMED = (
     "input",
@@ -36,7 +36,7 @@ SUMS = f"""
         max(coalesce(cache_write, 0), coalesce(cache_write_5m, 0) + coalesce(cache_write_1h, 0)) AS written,
         coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) AS prompt,
         CASE WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN total END AS other,
-        CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {DEAREST}) THEN 'odd'
+        CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {MAX_COST_USD}) THEN 'odd'
           WHEN coalesce({", ".join(COUNTS)}, cost_usd) IS NULL THEN iif(refused, 'odd', 'empty')
           ELSE iif(refused, 'partly', 'counted') END AS state
       FROM usage WHERE {{}}

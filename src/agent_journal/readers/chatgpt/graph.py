@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent_journal.model import timestamps
-from agent_journal.model.timestamps import SECONDS_BELOW
+from agent_journal.model.timestamps import MIN_EPOCH_MS
 from agent_journal.readers.chatgpt.fastpath import CommonNode
 from agent_journal.readers.chatgpt.values import epoch_seconds
 
@@ -91,7 +91,7 @@ def _times_if_ordered(mapping: Mapping) -> list[float | None] | None:
             else:
                 parent, message = node["parent"], node["message"]
                 at = message["create_time"] if message else None
-            if at.__class__ is not float or not 0 < at < SECONDS_BELOW:
+            if at.__class__ is not float or not 0 < at < MIN_EPOCH_MS:
                 at = epoch_seconds(at)
             if parent != last:
                 sibling_time = _time_of_child(mapping, parent, last)

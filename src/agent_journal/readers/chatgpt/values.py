@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agent_journal.model.timestamps import SECONDS_BELOW
+from agent_journal.model.timestamps import MIN_EPOCH_MS
 
 Bag = dict[str, Any]
 
@@ -18,7 +18,7 @@ class _Times(msgspec.Struct):
 
 def epoch_seconds(value: Any) -> float | None:
     """Get a number of seconds since 1970; None for zero and for numbers that are not plausibly seconds."""
-    if (value.__class__ is float or value.__class__ is int) and 0 < value < SECONDS_BELOW:
+    if (value.__class__ is float or value.__class__ is int) and 0 < value < MIN_EPOCH_MS:
         return value
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult, timestamps
-from agent_journal.model.content_blocks import DEEDS, answer, answered, same
+from agent_journal.model.content_blocks import ACTIONS, output_as_json, same, tool_output
 from agent_journal.records.forms import FAILED, OURS
 from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
@@ -20,17 +20,17 @@ from agent_journal.writers.agent_record_v3.passthrough import (
 from agent_journal.writers.dialects.agent_records import value_at, without_nulls
 
 if TYPE_CHECKING:
-    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.content_blocks import Action
     from agent_journal.records.forms import RecordForm
 
 
-def children(message: Message, deeds: list[Deed], form: RecordForm) -> list[dict[str, Any]]:
+def children(message: Message, deeds: list[Action], form: RecordForm) -> list[dict[str, Any]]:
     """What is told beside the content of a message."""
     native = message.native
     # Where a source has blocks, each part was made of one of them.
     if isinstance(native, list) and len(native) == len(message.parts):
         pairs = zip(message.parts, native, strict=True)
-        blocks = [block for part, block in pairs if isinstance(part, DEEDS)]
+        blocks = [block for part, block in pairs if isinstance(part, ACTIONS)]
     else:
         blocks = [None] * len(deeds)
     found: list[dict[str, Any]] = []
@@ -42,7 +42,9 @@ def children(message: Message, deeds: list[Deed], form: RecordForm) -> list[dict
     return found
 
 
-def told(deed: Deed, block: Any, call: ToolCall | None, message: Message, form: RecordForm) -> dict[str, Any]:
+def told(
+    deed: Action, block: Any, call: ToolCall | None, message: Message, form: RecordForm
+) -> dict[str, Any]:
     """A call, result or thought; `call` is the one before a result."""
     ours: dict[str, Any] = {}
     match deed:
@@ -62,7 +64,7 @@ def told(deed: Deed, block: Any, call: ToolCall | None, message: Message, form: 
     return found
 
 
-def separate(message: Message, deeds: list[Deed], form: RecordForm, ours: dict[str, Any]) -> dict[str, Any]:
+def separate(message: Message, deeds: list[Action], form: RecordForm, ours: dict[str, Any]) -> dict[str, Any]:
     """The entry of a message that is nothing but deeds: the first of them, and the others below it."""
     first, *others = deeds
     of_part: dict[str, Any] = {}
@@ -161,10 +163,12 @@ def _output(result: ToolResult, block: Any, ours: dict[str, Any]) -> Any:
         if output.__class__ is str:
             return output
         stated = block.get("content") if isinstance(block, dict) else None
-        value = stated if stated is not None and same(answer(stated)[0], output) else answered(output)
+        value = (
+            stated if stated is not None and same(tool_output(stated)[0], output) else output_as_json(output)
+        )
     else:
         value = result.native
-    read, native = answer(value)
+    read, native = tool_output(value)
     if not same(read, output):
         ours["output"] = output
     if (native is None) != (result.native is None):

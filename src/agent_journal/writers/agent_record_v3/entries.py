@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, timestamps
-from agent_journal.model.content_blocks import DEEDS, exactly, parts_in, same
+from agent_journal.model.content_blocks import ACTIONS, exactly, parts_in, same
 from agent_journal.records.forms import OURS
 from agent_journal.writers.agent_record_v3.actions import answered_by, children, separate
 from agent_journal.writers.agent_record_v3.passthrough import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Part, Usage
-    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.content_blocks import Action
     from agent_journal.records.forms import RecordForm
 
 
@@ -197,7 +197,7 @@ def _message(message: Message, whole: Whole) -> dict[str, Any]:
     ours: dict[str, Any] = {}
     form = whole.form
     content = message.native if message.native is not None else exactly(message.parts)
-    deeds = [part for part in message.parts if part.__class__ is not Text and isinstance(part, DEEDS)]
+    deeds = [part for part in message.parts if part.__class__ is not Text and isinstance(part, ACTIONS)]
     if form.told_once and deeds and is_content_complete(message):
         deeds = []
     found = _spoken(message, content, form, ours)
@@ -228,13 +228,13 @@ def _spoken(message: Message, content: Any, form: RecordForm, ours: dict[str, An
     return {"type": speaker} if content is None else {"type": speaker, "content": content}
 
 
-def _tell_parts(message: Message, content: Any, deeds: list[Deed], ours: dict[str, Any]) -> None:
+def _tell_parts(message: Message, content: Any, deeds: list[Action], ours: dict[str, Any]) -> None:
     """Say what the parts are where that does not follow from the content and what is told beside it."""
     if message.native is None and all(map(_is_plain, message.parts)):
         return  # the content was made of them, and they can be made of it
     if not same(parts_in(content, deeds), message.parts):
         places = iter(range(len(deeds)))
-        ours["parts"] = [next(places, part) if isinstance(part, DEEDS) else part for part in message.parts]
+        ours["parts"] = [next(places, part) if isinstance(part, ACTIONS) else part for part in message.parts]
     if message.native is not None and same(exactly(message.parts), content):
         ours["native"] = True
 
@@ -256,7 +256,7 @@ def _is_plain(part: Part) -> bool:
 def _separate(message: Message, whole: Whole) -> dict[str, Any]:
     """A message that is nothing but calls and thoughts: entries of their own."""
     ours: dict[str, Any] = {}
-    deeds = [part for part in message.parts if isinstance(part, DEEDS)]
+    deeds = [part for part in message.parts if isinstance(part, ACTIONS)]
     found = separate(message, deeds, whole.form, ours)
     tell_facts(found, message, ours, whole)
     taken = SEPARATE_REASONING if isinstance(deeds[0], Reasoning) else SEPARATE_CALL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.model.content_blocks import DEEDS
+from agent_journal.model.content_blocks import ACTIONS
 from agent_journal.records.forms import OURS, PATCH
 from agent_journal.writers.agent_record_v3.actions import tell_again, told
 from agent_journal.writers.agent_record_v3.entries import (
@@ -58,7 +58,7 @@ def _parts(message: Message, form: RecordForm) -> tuple[list[dict[str, Any]], li
         if isinstance(part, ToolCall):
             _tell_open(found, call, form)
             call = part
-        if isinstance(part, DEEDS):
+        if isinstance(part, ACTIONS):
             places.append(len(found))
             found.append(told(part, None, call, message, form))
         elif isinstance(part, Text) and not part.citations and not part.injected:

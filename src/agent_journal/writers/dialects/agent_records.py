@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import timestamps as times
 from agent_journal.model import tree
-from agent_journal.model.content_blocks import DEEDS, parts_in
+from agent_journal.model.content_blocks import ACTIONS, parts_in
 from agent_journal.records.forms import TOKEN_COUNT, UNKNOWN, provider_of
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def is_content_complete(message: Message) -> bool:
     """Whether the native content includes every tool call, result and reasoning of the message."""
     if message.native is None:
         return False
-    in_native = sum(isinstance(part, DEEDS) for part in parts_in(message.native, []))
-    return in_native == sum(isinstance(part, DEEDS) for part in message.parts)
+    in_native = sum(isinstance(part, ACTIONS) for part in parts_in(message.native, []))
+    return in_native == sum(isinstance(part, ACTIONS) for part in message.parts)
 
 
 def value_at(value: Any, path: tuple[str, ...]) -> Any:
@@ -79,7 +79,7 @@ def value_at(value: Any, path: tuple[str, ...]) -> Any:
 def is_separate(message: Message, form: RecordForm) -> bool:
     """Whether a message has only calls, results and reasoning, which are separate records in the source."""
     is_model = form.separate and message.role == "assistant" and message.native is None
-    return is_model and bool(message.parts) and all(isinstance(part, DEEDS) for part in message.parts)
+    return is_model and bool(message.parts) and all(isinstance(part, ACTIONS) for part in message.parts)
 
 
 def echoed_text(event: Event, form: RecordForm) -> tuple[str, str] | None:

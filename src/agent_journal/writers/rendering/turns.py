@@ -75,8 +75,8 @@ def _split_by_path(main: Section, timeline: list[Entry], path: set[str]) -> list
     """The entries of a path as the main section, and the others by where they branch off."""
     sections = [main]
     section_of: dict[str, Section] = dict.fromkeys(path, main)
-    with_text_below = branches.spoken_below(timeline)
-    last_messages = branches.said_after(timeline)
+    with_text_below = branches.with_visible_messages(timeline)
+    last_messages = branches.previous_messages(timeline)
     is_all_sidechain = all(entry.sidechain for entry in timeline if isinstance(entry, Message))
     continued = set(path)  # ids of entries that have a child in their section
     for entry in timeline:
