@@ -10,8 +10,7 @@ from agent_journal.writers.html import header, index_page
 from agent_journal.writers.html.conversation import ConversationView, TocEntry
 from agent_journal.writers.html.document import HtmlOutput, frame, table_of_contents
 from agent_journal.writers.html.words import WordIndex
-from agent_journal.writers.rendering import pages as _pages
-from agent_journal.writers.rendering.pages import PageSet
+from agent_journal.writers.rendering.pages import PageSet, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +54,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
 
 def write_pages(items: Iterable[Item], bundle: Bundle, run: Run) -> None:
     """Write a page for each item, and an index."""
-    _pages.write_folder(items, bundle, run, _HtmlPages(run), INFO.suffix)
+    write_folder(items, bundle, run, _HtmlPages(run), INFO.suffix)
 
 
 class _HtmlPages:

@@ -8,7 +8,7 @@ from agent_journal.text.humanize import count
 from agent_journal.writers.html.document import HtmlOutput, frame
 from agent_journal.writers.html.markup import NOTHING, Markup, closing, data, element, opening
 from agent_journal.writers.html.time_tags import clock
-from agent_journal.writers.rendering import pages as _pages
+from agent_journal.writers.rendering.pages import INDEX, index_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _entry(entry: IndexEntry, pages: PageSet, children: dict[str, list[IndexEntr
 
 
 def _summary(entry: IndexEntry, pages: PageSet) -> Markup:
-    link = element("a", {"href": _pages.index_link(entry, pages)}, entry.title)
+    link = element("a", {"href": index_link(entry, pages)}, entry.title)
     details = [count(entry.messages, "message")] if not entry.is_memory else []
     details += [", ".join(entry.models)] if entry.models else []
     prompt = entry.prompt_excerpt if not entry.prompt_excerpt.startswith(entry.title.rstrip("…")) else ""
@@ -98,7 +98,7 @@ def _memories(pages: PageSet) -> Iterator[Markup]:
 def write_missing(missing: MissingPage, run: Run, out: IO[bytes]) -> None:
     """Write a page for a conversation that other pages link to but that is not in this export."""
     output = HtmlOutput(out, frame("page.html", "page.js", "Not in this export", run, has_media_files=True))
-    back = element("a", {"href": f"../{_pages.INDEX}.html"}, _TITLE)
+    back = element("a", {"href": f"../{INDEX}.html"}, _TITLE)
     output.put(element("p", "back", back))
     output.put(missing_section(missing, run))
     output.end([])
