@@ -332,7 +332,7 @@ def test_a_folder_with_an_index(export: Export, tmp_path: Path) -> None:
     index = (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
     assert all(page.name in index for page in pages)
     parent = next(page for page in pages if "helper" not in page.name)
-    assert "Came out of it:** [" in parent.read_text(encoding="utf-8")
+    assert "Children:** [" in parent.read_text(encoding="utf-8")
     assert all(page.stat().st_mode & 0o777 == 0o600 for page in pages)
 
 
@@ -479,7 +479,7 @@ def test_list_prices_are_told_in_pages(
     (home / "config.toml").write_text("[prices.brew-1]\ninput = 10\noutput = 100\n", encoding="utf-8")
     page = export("bill", "-t", "html").out.decode()
 
-    assert "list price of the API: $0.02, 1 answer without" in page
+    assert "API list price: $0.02, 1 answer not priced" in page
     assert ["1,000 in, 100 out, list price $0.02", "1,000 in, 100 out"] == re.findall(
         'class="cost">(.*?)<', page
     )

@@ -242,30 +242,30 @@ LOSSES: Losses = {
     "title, tags, summaries, feedback, links, tools and requests": fields(
         title=None, tags=[], summaries=[], feedback=[], link=None, tools=[], requests=[]
     ),
-    "whose it is, where it ran but for the folder, and when it ended": fields(
+    "account, environment other than the folder, and end time": fields(
         account_id=None, editor=None, os=None, shell=None, archived=None, git_branch=None, git_commit=None,
         updated_at=None,
     ),
-    "that it began later than its first entry": first_time,
-    "that only the prompts are known": fields(only_prompts=False),
+    "a stated start time later than the first entry": first_time,
+    "the fact that only the prompts are known": fields(only_prompts=False),
     "system messages": each_entry(no_system),
-    "events other than queue operations, token counts and steps, and their data": each_entry(few_events),
+    "events other than queue operations, token counts and steps; event data": each_entry(few_events),
     "parents and branches": all_of(
         fields(shape="list", head_id=None), each_entry(lambda entry, _form: [replace(entry, parent_id=None)])
     ),
-    "tokens and cost of messages": message_fields(usage=None),
-    "the models of single messages": all_of(last_model, message_fields(model=None)),
-    "which messages are hidden, in a side chain or of one response, and why they end": message_fields(
+    "token usage and cost of messages": message_fields(usage=None),
+    "models of single messages": all_of(last_model, message_fields(model=None)),
+    "hidden and side-chain flags, response ids and stop reasons of messages": message_fields(
         hidden=False, sidechain=False, response_id=None, stop_reason=None
     ),
-    "whose the parts are that a source keeps apart, and media and files among them": each_entry(apart),
-    "how content is to be read: it is there as the source had it": all_of(
+    "the message of separate parts, and media and files among these": each_entry(apart),
+    "the interpretation of content, which is in native form": all_of(
         each_message(as_the_source_has_it), each_entry(only_stated)
     ),
-    "what only the source has a field for": all_of(
+    "source-specific fields": all_of(
         fields(extra={}, platform={}, context={}), each_part(bare), message_fields(extra={})
     ),
-    "ids that no source gave, and names of sources that nobody reads": all_of(
+    "generated ids, and names of sources without a reader": all_of(
         each_entry(no_made_ids), fields(made_id=False), known_source
     ),
 }  # fmt: skip

@@ -21,5 +21,5 @@ def without_what_must_stay(item: Item) -> Item | None:
 
 LOSSES: Losses = {
     "native content": each_message(without_native),
-    "memories that say they must not be exported": without_what_must_stay,
+    "memories marked as not exportable": without_what_must_stay,
 }

@@ -1,7 +1,7 @@
 """Lossless verifiable agent records, 3.0.0-draft, unsigned: one record per conversation.
 
-Data that the draft has a field for is in that field; other fields of the source are next to it under their own
-names. Everything else that is needed to read a record back is under one key of Agent Journal's own.
+A field of the draft holds what it is for; other fields of the source are next to it under their own
+own names. Everything else that is needed to read a record back is under one key of Agent Journal's own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent_journal.records.forms import OURS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.agent_record_v3.attribution import attribution
 from agent_journal.writers.agent_record_v3.entries import entries_in_order
-from agent_journal.writers.agent_record_v3.passthrough import SESSION, pass_on
+from agent_journal.writers.agent_record_v3.passthrough import SESSION, add_source_fields
 from agent_journal.writers.agent_record_v3.separate_parts import entries_with_separate_parts
 from agent_journal.writers.agent_record_v3.shared_text import share_texts
 from agent_journal.writers.dialects.agent_records import (
@@ -65,7 +65,7 @@ def record(conversation: Conversation, run: Run) -> dict[str, Any]:
     form = run.record_forms.get(conversation.source, _DEFAULT_FORM)
     session = _session(conversation, form, run)
     own_fields = _own_fields(conversation, session)
-    pass_on(session, conversation.extra, own_fields, SESSION)
+    add_source_fields(session, conversation.extra, own_fields, SESSION)
     document = {
         "version": VERSION,
         "id": conversation.id,

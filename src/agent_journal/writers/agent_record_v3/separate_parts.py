@@ -1,4 +1,4 @@
-"""Entries of sources with separate parts: the parts, the events that refer to the message, then the message."""
+"""Entries of sources with separate parts: the parts, the events about the message, then the message."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.records.forms import TOKEN_COUNTS
-from agent_journal.writers.agent_record_v3.passthrough import USAGE, pass_on
+from agent_journal.writers.agent_record_v3.passthrough import USAGE, add_source_fields
 from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
     if names:
         own_fields["names"] = names
     if rest:
-        pass_on(token_usage, rest, own_fields, USAGE)
+        add_source_fields(token_usage, rest, own_fields, USAGE)
     return token_usage, own_fields
 
 

@@ -157,8 +157,8 @@ def _is_joined(parts: Sequence[Part], *, in_parts: bool) -> bool:
     """Whether several texts are one in the content."""
     if in_parts or len(parts) == 1:
         return False
-    said = [part for part in parts if isinstance(part, Text | Code | Media)]
-    return len(said) > 1 and is_plain(said)
+    shown = [part for part in parts if isinstance(part, Text | Code | Media)]
+    return len(shown) > 1 and is_plain(shown)
 
 
 def _entry(part: Part, *, is_joined: bool, is_split: bool) -> Any:
@@ -174,7 +174,7 @@ def _entry(part: Part, *, is_joined: bool, is_split: bool) -> Any:
 
 
 def _content_entry(part: Part, *, is_joined: bool) -> Any:
-    """A part that the content tells of; what it does not tell of, as it is."""
+    """The remaining fields of a part that the content represents; any other part unchanged."""
     match part:
         case Text():
             entry = _remaining_fields(part, "text", "text", *(() if part.injected else ("injected",)))
