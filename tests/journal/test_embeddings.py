@@ -20,7 +20,7 @@ from agent_journal.archive.candidates import Found
 from agent_journal.archive.lock import Lock
 from agent_journal.config import Config
 from agent_journal.errors import ArchiveInUse, CannotWrite
-from agent_journal.journal import Journal, embeddings
+from agent_journal.journal import Journal, embeddings, facade
 from agent_journal.journal.embeddings import Embedder
 from agent_journal.search import folder as index_folder
 from agent_journal.search.semantic import nearest, static, vectors
@@ -271,7 +271,7 @@ def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
 def test_whoever_begins_anew_leaves_another_process_alone(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "_A_SEARCH", 0.0)
+    monkeypatch.setattr(facade, "_A_SEARCH", 0.0)
     Embedder(kept, settled, MODEL).run()
     before = stored(settled).about
     turn = Lock(embeddings.folder(settled) / "turn")
