@@ -34,7 +34,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import vscode_copilot
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.names import MODEL_TOOL_NAMES
 from tests.inline import converted, save_document, save_lines
 
@@ -1278,4 +1278,4 @@ def test_requests_that_are_none_are_kept(tmp_path: Path) -> None:
     ],
 )
 def test_places(place: Any, path: str | None) -> None:
-    assert places.path_of(place) == path
+    assert locations.path_of(place) == path

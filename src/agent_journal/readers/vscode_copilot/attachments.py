@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 
 if TYPE_CHECKING:
     from agent_journal.model import Part
@@ -28,7 +28,7 @@ def convert_variable(raw: Any, variables: Fields) -> Part:
         return _image(fields)
     if kind == "paste" and isinstance(fields.look("code"), str):
         return _pasted(fields)
-    path = places.path_of(fields.look("value"))
+    path = locations.path_of(fields.look("value"))
     if path is not None:
         return Media(kind="file", ref=path, name=fields.text("name"), extra=fields.rest())
     if isinstance(value := fields.look("value"), str) and value.strip():
@@ -51,7 +51,7 @@ def _image(fields: Fields) -> Media:
     data = base64_of(fields.look("value"))
     if data is not None:
         fields.drop("value")
-    ref = None if data is not None else places.path_of(fields.look("value"))
+    ref = None if data is not None else locations.path_of(fields.look("value"))
     mime, name = fields.text("mimeType"), fields.text("name")
     if fields.look("kind") == "image":
         fields.drop("kind")
@@ -85,11 +85,11 @@ def _numbered(value: dict[str, Any]) -> list[Any] | None:
 def _pasted(fields: Fields) -> Code:
     fields.drop("kind")
     copied = fields.look("copiedFrom")
-    first, last = places.lines_of(copied)
+    first, last = locations.lines_of(copied)
     return Code(
         code=fields.take("code"),
         language=fields.text("language"),
-        file=places.path_of(copied) or fields.text("fileName"),
+        file=locations.path_of(copied) or fields.text("fileName"),
         first_line=first,
         last_line=last,
         extra=fields.rest(),

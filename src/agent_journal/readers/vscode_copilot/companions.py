@@ -12,7 +12,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.model import ids
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.detect import INDEX, detect_version, is_operation
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def workspace_folder(workspace: Bag) -> str | None:
     """Return the path of the folder, or of the file that lists several folders."""
     for name in ("folder", "workspace", "configuration"):
         uri = workspace.get(name)
-        path = places.remote_path_of(uri) if isinstance(uri, str) else places.path_of(uri)
+        path = locations.remote_path_of(uri) if isinstance(uri, str) else locations.path_of(uri)
         if path:
             return path
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Code
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 
 if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
@@ -27,7 +27,7 @@ def take_edits(part: Fields) -> list[Code] | None:
     flat = [edit for batch in batches for edit in batch]
     if not all(isinstance(edit, dict) and isinstance(edit.get("text"), str) for edit in flat):
         return None
-    file = places.path_of(part.look("uri"))
+    file = locations.path_of(part.look("uri"))
     codes = [_code(group, file) for group in _group_edits(flat)]
     if codes:
         part.drop("edits")
@@ -89,7 +89,7 @@ def _removes_rest(edit: Bag, corners: tuple[Any, ...], line: int, group: list[Ba
 
 def _code(group: list[Bag], file: str | None) -> Code:
     """Convert a group of edits; `extra` has the ranges that the text does not imply."""
-    first_line, last_line = places.lines_of(group[0])
+    first_line, last_line = locations.lines_of(group[0])
     if len(group) == 1:
         extra = {name: value for name, value in group[0].items() if name != "text"}
         return Code(code=group[0]["text"], file=file, first_line=first_line, last_line=last_line, extra=extra)
@@ -101,6 +101,6 @@ def _code(group: list[Bag], file: str | None) -> Code:
         code="\n".join(lines),
         file=file,
         first_line=first_line,
-        last_line=places.lines_of(group[-1])[1],
+        last_line=locations.lines_of(group[-1])[1],
         extra={"edits": ranges},
     )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields, objects
 from agent_journal.model import Citation, Feedback, Message, Summary, Text, ids, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import places, rounds, tokens
+from agent_journal.readers.vscode_copilot import locations, rounds, tokens
 from agent_journal.readers.vscode_copilot.answer import Answer, Draft
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _stop_reason(request: Fields) -> str | None:
 def _references(request: Fields) -> Iterator[Citation]:
     """Take the files and pages that the answer is based on."""
     for item in _take_objects(request, "contentReferences"):
-        yield Citation(url=places.path_of(item.get("reference")), extra=item)
+        yield Citation(url=locations.path_of(item.get("reference")), extra=item)
 
 
 def _code_citations(request: Fields) -> Iterator[Citation]:
@@ -252,7 +252,7 @@ def _code_citations(request: Fields) -> Iterator[Citation]:
     for item in _take_objects(request, "codeCitations"):
         fields = Fields(item, request.note, request.where)
         yield Citation(
-            url=places.path_of(fields.look("value")), text=fields.text("snippet"), extra=fields.rest()
+            url=locations.path_of(fields.look("value")), text=fields.text("snippet"), extra=fields.rest()
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Citation, Text
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.names import EDITOR_TEXT_KEYS, SIMPLE
 from agent_journal.readers.vscode_copilot.rounds import thought_of
 
@@ -105,7 +105,7 @@ def _reference_url(part: Fields) -> str | None:
     target = part.look("inlineReference")
     if isinstance(target, dict) and isinstance(target.get("location"), dict):
         target = target["location"]
-    return places.path_of(target)
+    return locations.path_of(target)
 
 
 def reference_label(part: Fields) -> str:
@@ -118,7 +118,7 @@ def reference_label(part: Fields) -> str:
     if isinstance(symbol, str) and symbol:
         return f"`{symbol}`"
     path = _reference_url(part)
-    return "" if path is None else places.last_component(path) or path
+    return "" if path is None else locations.last_component(path) or path
 
 
 def shown_input(part: Fields) -> Any:

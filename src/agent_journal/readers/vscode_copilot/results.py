@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.attachments import base64_of
 from agent_journal.readers.vscode_copilot.names import SIMPLE
 
@@ -160,11 +160,11 @@ def _shown_text(shown: Fields) -> str | None:
 
 def _link_path(link: re.Match[str]) -> str:
     """Return the target of a link without a label; the editor shows the file instead."""
-    return places.path_of(link[1].partition("#")[0]) or link[0]
+    return locations.path_of(link[1].partition("#")[0]) or link[0]
 
 
 def _location(item: Any) -> str:
-    path, (line, _) = places.path_of(item), places.lines_of(item)
+    path, (line, _) = locations.path_of(item), locations.lines_of(item)
     return f"{path}:{line}" if path and line is not None else path or ""
 
 

@@ -11,7 +11,7 @@ from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import companions, places
+from agent_journal.readers.vscode_copilot import companions, locations
 from agent_journal.readers.vscode_copilot.oplog import Replay
 from agent_journal.readers.vscode_copilot.request import read_turn
 
@@ -206,7 +206,7 @@ def _id_of(request: Any) -> str | None:
 def _cwd(fields: Fields, index_entry: Bag, workspace: Bag) -> str | None:
     """Return the folder of the session if it has its own, else that of the window."""
     for folder in (fields.look("workingDirectory"), index_entry.get("workingDirectory")):
-        path = places.remote_path_of(folder) if isinstance(folder, str) else places.path_of(folder)
+        path = locations.remote_path_of(folder) if isinstance(folder, str) else locations.path_of(folder)
         if path:
             return path
     return companions.workspace_folder(workspace)
