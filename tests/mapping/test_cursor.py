@@ -106,7 +106,7 @@ def noted(notes: Notes, kind: Kind) -> list[str]:
         (["session", "message"], {}, None),
     ],
 )
-def test_state_is_told_by_its_tables_and_keys(
+def test_state_is_detected_by_its_tables_and_keys(
     tmp_path: Path, tables: list[str], rows: dict[str, Any], version: str | None
 ) -> None:
     path = database(tmp_path / "state.vscdb", *tables, **({"ItemTable": rows} if rows else {}))
@@ -135,7 +135,7 @@ def store(path: Path, head: Any, **stored: bytes) -> Path:
         (7, None),
     ],
 )
-def test_a_store_is_told_by_its_head(tmp_path: Path, head: Any, version: str | None) -> None:
+def test_a_store_is_detected_by_its_metadata(tmp_path: Path, head: Any, version: str | None) -> None:
     assert READER.sniff(Peek(File(str(store(tmp_path / "store.db", head))))) == version
 
 
@@ -155,7 +155,7 @@ def test_a_store_is_told_by_its_head(tmp_path: Path, head: Any, version: str | N
         ("a letter to a friend\n", None),
     ],
 )
-def test_transcripts_are_told_by_their_lines(tmp_path: Path, text: str, version: str | None) -> None:
+def test_transcripts_are_detected_by_their_lines(tmp_path: Path, text: str, version: str | None) -> None:
     path = tmp_path / "log"
     path.write_text(text)
 
@@ -177,7 +177,7 @@ def test_transcripts_are_told_by_their_lines(tmp_path: Path, text: str, version:
         ("/home/ana/project/workspace.json", False),
     ],
 )
-def test_files_beside_the_stores_are_no_units(path: str, is_companion: bool) -> None:
+def test_companions_of_stores_are_not_units(path: str, is_companion: bool) -> None:
     assert any(fnmatch(path, pattern) for pattern in READER.INFO.companions) is is_companion
 
 
@@ -399,7 +399,7 @@ def test_what_is_sent_along(tmp_path: Path) -> None:
     assert (inline.kind, inline.data) == ("image", "aW1n")
 
 
-def test_code_is_told_once(tmp_path: Path) -> None:
+def test_code_occurs_once(tmp_path: Path) -> None:
     block = {"content": "say('hi')", "languageId": "python"}
     written = {"name": "edit_file_v2", "params": json.dumps({"streamingContent": "say('hi')\n"})}
     got = read_chat(
@@ -436,7 +436,7 @@ def test_a_block_without_code_is_none(tmp_path: Path) -> None:
     assert second.extra["codeBlocks"] == [mark]
 
 
-def test_order_places_and_bubbles_asked_for_anew(tmp_path: Path) -> None:
+def test_order_workspaces_and_retried_bubbles(tmp_path: Path) -> None:
     rows = chat({"type": 2, "text": "second", "bubbleId": "a"}, {"type": 2, "text": "", "bubbleId": "empty"})
     rows[f"composerData:{CHAT}"]["fullConversationHeadersOnly"].insert(0, {"bubbleId": "z", "type": 1})
     rows[f"bubbleId:{CHAT}:z"] = {"type": 1, "text": "first"}
@@ -637,7 +637,7 @@ def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
     assert noted(notes, Kind.MISSING_FILE) == ["a message of the chat"]
 
 
-def test_the_same_words_said_again_and_again_take_no_longer(tmp_path: Path) -> None:
+def test_repeated_equal_messages_are_not_slow(tmp_path: Path) -> None:
     said = b'{"role":"user","content":"Go on."}'
     root = reference(1, named(said)) * 4000
     head = json.dumps({"agentId": CHAT, "latestRootBlobId": named(root)})
