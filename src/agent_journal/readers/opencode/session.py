@@ -93,7 +93,7 @@ class Sessions:
         for index, entry in enumerate(entries):
             if entry.id in used:
                 self._note(Kind.DUPLICATE_ID, "", entry.id[:60])
-                # "twin" is part of the ids of stored messages.
+                # The literal is part of the ids of stored messages.
                 entries[index] = _with_id(entry, ids.made(owner, "twin", index))
             used.add(entries[index].id)
         return entries
