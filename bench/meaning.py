@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
 from agent_journal.search.semantic import chunks, nearest, static, vectors
 from agent_journal.search.semantic.vectors import Stored
@@ -73,7 +73,7 @@ def filled(home: Path, count: int) -> config.Config:
         for place, talk in enumerate(talks):
             said = [each._replace(text=f"{each.text} ({place})") for each in talk.messages]
             out.write(corpus.as_history(talk._replace(messages=said)))
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     history.unlink()
     return settled
 

@@ -74,7 +74,7 @@ def median_ms(times: int, run: Callable[[], object], clock: Callable[[], float] 
 def entries_of(home: Path) -> Iterator[Entry]:
     """Everything that is indexed of a journal."""
     with open_to_read(home) as kept:
-        yield from cast("Iterable[Entry]", kept.store.indexed_since(0))
+        yield from cast("Iterable[Entry]", kept.store.index_entries_since(0))
 
 
 def queries(index: Index, home: Path, each: int) -> dict[str, list[Sought]]:

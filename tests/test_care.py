@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from agent_journal import archive, config, journal, readers, terminal
-from agent_journal.archive.candidates import Found, Stat, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Stat, stat_of
 from agent_journal.archive.lock import Lock
 from agent_journal.cli import overview
 from agent_journal.cli._run import run as run_verb
@@ -51,7 +51,7 @@ class Machine:
 
     def sync(self) -> None:
         settled = config.load(self.home, self.environ)
-        found = Found(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
+        found = ImportCandidate(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
         journal.sync(settled, lambda _: [found], lambda _: None)
 
     def survey(self) -> inventory.Survey:
@@ -307,9 +307,9 @@ def test_a_journal_that_another_machine_uses_is_told_and_can_be_adopted(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("one", "other"):
-        monkeypatch.setattr(archive.machine, "here", lambda name=name: name)
+        monkeypatch.setattr(archive.machine, "machine_id", lambda name=name: name)
         machine.sync()
-    monkeypatch.setattr(archive.machine, "here", lambda: "one")
+    monkeypatch.setattr(archive.machine, "machine_id", lambda: "one")
     assert "aj doctor --adopt" in machine.finding("place").act
     with pytest.raises(UnusableArchive):
         machine.sync()
@@ -366,7 +366,7 @@ def test_every_history_of_the_demo_is_read_whole(tmp_path: Path) -> None:
 
 def test_how_much_is_to_be_read_is_told(machine: Machine) -> None:
     told: list[tuple[int, int]] = []
-    found = Found(str(machine.history), stat=Stat(5, 1, 1))
+    found = ImportCandidate(str(machine.history), stat=Stat(5, 1, 1))
     settled = config.load(machine.home, machine.environ)
     journal.sync(settled, lambda _: [found], lambda _: None, begun=lambda *each: told.append(each))
 

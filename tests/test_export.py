@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from agent_journal import config, journal, redaction
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.store import Listed
 from agent_journal.cli._run import run as run_verb
 from agent_journal.conversion import transforms
@@ -115,10 +115,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [json.dumps(each) for each in (KETTLE, HELPER, CAKE, PICTURE, DOOR, memory)]
     history.write_text("\n".join([*lines, ""]), encoding="utf-8")
     settled = config.load(top / "journal", {})
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     case = CASES / "claude-code"
     session = next(case.glob("*/*.jsonl"))
-    journal.import_files(settled, [Found(str(session))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(session))], lambda _: None)
     return top / "journal"
 
 
@@ -404,7 +404,7 @@ def test_images_beside_need_a_place(export: Export) -> None:
 def test_images_of_an_export_are_found_by_its_own_names(tmp_path: Path) -> None:
     settled = config.load(tmp_path / "journal", {})
     case = CASES / "chatgpt" / "export_2023" / "input"
-    journal.import_files(settled, [Found(str(case))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(case))], lambda _: None)
     with Journal(settled) as opened:
         filled = [
             part.data
@@ -421,7 +421,7 @@ def journal_of(*chats: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     """A journal that holds nothing else, which is the one that is used."""
     (folder / "tea.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in chats), encoding="utf-8")
     settled = config.load(folder / "other", {})
-    journal.import_files(settled, [Found(str(folder / "tea.jsonl"))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(folder / "tea.jsonl"))], lambda _: None)
     monkeypatch.setenv("AJ_HOME", str(settled.home))
     return settled.home
 

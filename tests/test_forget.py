@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal import archive, journal, writers
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli import forget
 from agent_journal.config import Config, defaults
 from agent_journal.conversion.output import new_run
@@ -19,7 +19,7 @@ def imported(config: Config, id_: str) -> None:
     file = config.home.parent / f"{id_}.jsonl"
     with file.open("wb") as out:
         writers.get("json").write([talk(id_, said(f"{id_}1", f"words of {id_}"))], out, new_run(Notes()))
-    journal.import_files(config, [Found(str(file))], lambda _: None)
+    journal.import_files(config, [ImportCandidate(str(file))], lambda _: None)
 
 
 def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: p
     imported(config, "gone")
 
     def somebody_else(_: str) -> bool:
-        journal.forget(config, lambda opened: [opened.one("gone").key])
+        journal.forget(config, lambda opened: [opened.find_conversation("gone").key])
         imported(config, "new")  # whose row has the number of the one that went
         return True
 
@@ -48,7 +48,7 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
         messages = [said(f"{id_}{n}", f"words {n}", minute(n), made_id=True) for n in range(2)]
         with file.open("wb") as out:
             writers.get("json").write([talk(id_, *messages, made_id=True)], out, new_run(Notes()))
-        journal.import_files(config, [Found(str(file))], lambda _: None)
+        journal.import_files(config, [ImportCandidate(str(file))], lambda _: None)
     questions: list[str] = []
 
     def says_yes(question: str) -> bool:

@@ -132,13 +132,13 @@ def test_what_was_typed_is_in_the_handoff() -> None:
 
 
 def test_hidden_messages_are_found_as_the_system_s() -> None:
-    from agent_journal.archive.sqlite.indexed import indexed  # noqa: PLC0415
+    from agent_journal.archive.sqlite.index_entries import message_entries  # noqa: PLC0415
 
     said = [
         Message(id="1", role="user", hidden=True, parts=[Text(text="<bash-stdout>ok</bash-stdout>")]),
         Message(id="2", role="user", parts=[Text(text="Count the plums.")]),
     ]
-    found = indexed(1, Conversation(id="c", source="kitchen"), enumerate(map(rows.row_of, said)), {})
+    found = message_entries(1, Conversation(id="c", source="kitchen"), enumerate(map(rows.row_of, said)), {})
 
     assert [("system", said[0].parts[0].text), ("user", "Count the plums.")] == [  # type: ignore[union-attr]
         (entry.role, entry.text) for entry in found

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.lock import Lock
 from agent_journal.config import Config
 from agent_journal.errors import ArchiveInUse, CannotWrite
@@ -60,7 +60,7 @@ def filled(home: Path, said: dict[str, list[str]] = SAID, **environ: str) -> Con
     path = home / "chats.jsonl"
     home.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    journal.import_files(settled, [Found(str(path))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(path))], lambda _: None)
     return settled
 
 
@@ -128,7 +128,7 @@ def test_the_newest_come_first(
 
     made.run()
 
-    names = kept.store.found(taken)
+    names = kept.store.entry_views(taken)
     conversations = [names[key].conversation for key in taken]
     listed = kept.store.listed(conversations)
     order = dict.fromkeys(listed[key].id for key in conversations)
@@ -214,7 +214,7 @@ def test_what_is_forgotten_has_no_vector_in_any_file(settled: Config, kept: arch
     gone = {key for conversation, keys in kept.store.newest_first(0) for key in keys
             if kept.store.listed([conversation])[conversation].id == "soup"}  # fmt: skip
 
-    journal.forget(settled, lambda opened: [opened.one("soup").key])
+    journal.forget(settled, lambda opened: [opened.find_conversation("soup").key])
 
     assert {key: rows for key, rows in before.items() if key not in gone} == by_key(settled)
     held = b"".join(path.read_bytes() for path in embeddings.folder(settled).iterdir())
@@ -234,7 +234,7 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
     def keep() -> None:
         if not forgotten:
             forgotten.append(True)
-            journal.forget(settled, lambda opened: [opened.one("soup").key])
+            journal.forget(settled, lambda opened: [opened.find_conversation("soup").key])
         real()
 
     monkeypatch.setattr(made, "_keep", keep)
@@ -254,7 +254,7 @@ def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
     whole = stored(settled).known().tolist()
     path = settled.home / "more.jsonl"
     path.write_text(history("moon", ["The moon is late."], 9), encoding="utf-8")
-    journal.import_files(settled, [Found(str(path))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(path))], lambda _: None)
 
     def removing(embedder: Embedder, batch: Any, make: Any = Embedder._vectors) -> Any:
         vectors.discard(embeddings.folder(settled))
@@ -288,7 +288,7 @@ def test_whoever_begins_anew_leaves_another_process_alone(
 def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
 
-    journal.forget(settled, lambda opened: [opened.one(name).key for name in SAID])
+    journal.forget(settled, lambda opened: [opened.find_conversation(name).key for name in SAID])
 
     assert 0 == len(stored(settled).rows)
     assert ([], "") == told(settled, "soup")

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
 from agent_journal.search import hybrid
 from agent_journal.search.lexical import Index
@@ -53,7 +53,7 @@ def journal_of_corpus(home: Path) -> Config:
     settled = config.load(home, {})
     history = home / "histories.jsonl"
     history.write_text("".join(map(corpus.as_history, corpus.talks())), encoding="utf-8")
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     return settled
 
 
@@ -65,7 +65,7 @@ class Bench:
         self.archive = archive.open_to_read(home)
         self.words = Index.open(self.config.storage.index_path)
         store = self.archive.store
-        self.names = {key: each.message for key, each in store.found(store.index_keys()).items()}
+        self.names = {key: each.message for key, each in store.entry_views(store.index_keys()).items()}
 
     def meaning(self, model: Model) -> Meaning:
         """Search by meaning with a model; vectors of another one go."""

@@ -14,7 +14,7 @@ import pytest
 from agent_journal import config as configs
 from agent_journal import journal as journals
 from agent_journal.archive import importing, open_to_write
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli.search import _tell
 from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
@@ -96,7 +96,7 @@ CHATS = [
 def keep(config: Config, folder: Path, *chats: dict[str, Any]) -> None:
     path = folder / f"{chats[0]['id']}.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in chats), encoding="utf-8")
-    journals.import_files(config, [Found(str(path))], lambda _: None)
+    journals.import_files(config, [ImportCandidate(str(path))], lambda _: None)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class Archive(Closing):
         self.vault = Vault(home / VAULT, store)
         self._lock = lock
 
-    def one(self, name: str) -> Listed:
+    def find_conversation(self, name: str) -> Listed:
         """The conversation that a person means by an id or the beginning of one.
 
         Ids of subagents may begin with that of the conversation they work for, which is meant then. One that
@@ -75,7 +75,7 @@ def _insist_on_rows(home: Path) -> None:
         raise UnusableArchive(str(home / DATABASE), reason)
 
 
-def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> Archive:
+def open_to_read(home: Path, on_migrate: Callable[[], None] | None = None) -> Archive:
     """The archive of a journal, which others may be writing to.
 
     If an older version wrote it, its tables become those of this one first, which may take long and is told.
@@ -83,25 +83,25 @@ def open_to_read(home: Path, bringing_up: Callable[[], None] | None = None) -> A
     if not exists(home):
         raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
     try:
-        opened = open_as_it_is(home)
+        opened = open_without_migrating(home)
     except OlderArchive as older:
-        if bringing_up is not None:
-            bringing_up()
+        if on_migrate is not None:
+            on_migrate()
         try:
             open_to_write(home, wait=0).close()
         except AgentJournalError as error:
             raise older from error
-        return open_as_it_is(home)
+        return open_without_migrating(home)
     if not opened.store.has_unresolved_duplicates():
         return opened
     # A migration was interrupted before its last step. Without that step the journal can be read as well.
     opened.close()
     with suppress(AgentJournalError):
         open_to_write(home, wait=0).close()
-    return open_as_it_is(home)
+    return open_without_migrating(home)
 
 
-def open_as_it_is(home: Path) -> Archive:
+def open_without_migrating(home: Path) -> Archive:
     """The same, but one of an older version is refused."""
     _insist_on_rows(home)
     return Archive(home, open_store(home / DATABASE, for_writing=False), None)
@@ -110,20 +110,20 @@ def open_as_it_is(home: Path) -> Archive:
 def open_to_write(
     home: Path,
     wait: float = 30.0,
-    waiting: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
     *,
-    make: bool = True,
+    create: bool = True,
     adopt: bool = False,
 ) -> Archive:
     """The archive of a journal, made if there is none. Nobody else may write until it is closed.
 
     One that another machine uses too is refused, unless it is adopted.
     """
-    if not make and not exists(home):
+    if not create and not exists(home):
         raise UnusableArchive(str(home), "it was there a moment ago and is gone")
     _insist_on_rows(home)
     lock = Lock(home / LOCK)
-    lock.acquire(wait, waiting)
+    lock.acquire(wait, on_wait)
     try:
         archive = Archive(home, open_store(home / DATABASE, for_writing=True), lock)
     except BaseException:
@@ -133,7 +133,7 @@ def open_to_write(
         if adopt:
             machine.adopt(archive.store)
         else:
-            machine.sign(home, archive.store)
+            machine.claim(home, archive.store)
         if archive.store.has_unresolved_duplicates():
             with archive.store.transaction():
                 archive.store.resolve_duplicates()

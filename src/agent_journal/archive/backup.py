@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive as archives
 from agent_journal.archive import DATABASE, VAULT
 from agent_journal.archive.checking import Problem, blobs_of, needed_blobs, problems
-from agent_journal.archive.vault_checks import Outcome
+from agent_journal.archive.vault_checks import CheckOutcome
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.files import private_folder
 from agent_journal.inputs.input import as_text
@@ -98,17 +98,17 @@ def _is_text(path: Path) -> bool:
 
 def _compared(copy: Archive, archive: Archive) -> list[Problem]:
     """What is wrong with a copy, and was wrong before; what is wrong with it alone is an error."""
-    found = [*problems(copy, vault=Outcome.nothing())]
+    found = [*problems(copy, vault=CheckOutcome.empty())]
     if found:
-        with archive.store.one_moment():
-            before = {each.problem for each in problems(archive, vault=Outcome.nothing())}
+        with archive.store.read_snapshot():
+            before = {each.problem for each in problems(archive, vault=CheckOutcome.empty())}
         for each in found:
             if each.problem not in before:
                 raise DamagedArchive(each.where, each.problem)
     needed = needed_blobs(copy)
     holders: dict[bytes, list[SourceRow]] | None = None
-    for blob, place in copy.store.places():
-        trouble = copy.vault.trouble_at(blob, place) if needed is None or blob in needed else ""
+    for blob, place in copy.store.locations():
+        trouble = copy.vault.problem_at(blob, place) if needed is None or blob in needed else ""
         if not trouble:
             continue
         if archive.vault.is_intact(blob):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.archive import encoded
-from agent_journal.archive.packing import Packing
+from agent_journal.archive.packing import Compressor
 from agent_journal.model import Code, Event, Message, Text
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
 
 BLOCK_BYTES = 384 << 10
-BETWEEN = "\n\n"
+TEXT_SEPARATOR = "\n\n"
 """What is between two texts of a message where they stand together."""
 
 Columns: TypeAlias = "Sequence[str | None]"
@@ -60,13 +60,13 @@ def body_of(message: Message, said: list[str]) -> Body:
         if part.__class__ is Text and not part.injected:
             size = len(next(pieces))
             places.append((at, size))
-            at += size + len(BETWEEN)
+            at += size + len(TEXT_SEPARATOR)
             is_bare = not part.citations and not part.extra
             parts.append(_NO_TEXT if is_bare else replace(part, text=""))
         else:
             parts.append(part)
             if part.__class__ is Code:
-                at += len(next(pieces)) + len(BETWEEN)
+                at += len(next(pieces)) + len(TEXT_SEPARATOR)
     return Body(replace(message, parts=parts), places)
 
 
@@ -91,19 +91,19 @@ def _slice(text: str, place: tuple[int, int]) -> str:
     return text[start : start + size]
 
 
-def stored(body: bytes, columns: Columns) -> bytes:
+def strip_columns(body: bytes, columns: Columns) -> bytes:
     """A body without what columns tell already, if it begins with that."""
     start = 1 + _size_of_size(body[1:2])
-    told = _told(columns)
+    told = _column_prefix(columns)
     return body[1:start] + body[start + len(told) :] if body.startswith(told, start) else body
 
 
-def whole(body: bytes, columns: Columns) -> bytes:
+def restore_columns(body: bytes, columns: Columns) -> bytes:
     """A stored body with what columns tell."""
     if body[:1] == _WHOLE:
         return body
     start = _size_of_size(body[:1])
-    return _WHOLE + body[:start] + _told(columns) + body[start:]
+    return _WHOLE + body[:start] + _column_prefix(columns) + body[start:]
 
 
 def _size_of_size(first: bytes) -> int:
@@ -111,7 +111,7 @@ def _size_of_size(first: bytes) -> int:
     return 1 if first < _SHORT_MAPS else 3
 
 
-def _told(columns: Columns) -> bytes:
+def _column_prefix(columns: Columns) -> bytes:
     """What columns tell, as a body begins: the keys of a map and their values."""
     id_, parent_id, role, name, at, model = columns
     if role is None:
@@ -138,12 +138,12 @@ class Blocks:
     """Puts bodies of entries together."""
 
     def __init__(self) -> None:
-        packing = Packing()
-        self.small = packing.packed
-        self.unpacked = packing.unpacked
-        self.begun = packing.begun
+        packing = Compressor()
+        self.compress = packing.compress
+        self.decompress = packing.decompress
+        self.decompress_start = packing.decompress_start
 
-    def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
+    def pack(self, bodies: Iterable[bytes]) -> Iterator[Block]:
         """Blocks with all bodies, in their order."""
         pieces: list[bytes] = []
         places: list[tuple[int, int]] = []
@@ -153,14 +153,14 @@ class Blocks:
             places.append((size, len(body)))
             size += len(body)
             if size >= BLOCK_BYTES:
-                yield Block(self.small(b"".join(pieces)), places)
+                yield Block(self.compress(b"".join(pieces)), places)
                 pieces, places, size = [], [], 0
         if pieces:
-            yield Block(self.small(b"".join(pieces)), places)
+            yield Block(self.compress(b"".join(pieces)), places)
 
     def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
         """All bodies that blocks hold, in their order."""
         for block in blocks:
-            data = self.unpacked(block.data)
+            data = self.decompress(block.data)
             for start, size in block.places:
                 yield data[start : start + size]

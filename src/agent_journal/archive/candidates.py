@@ -39,7 +39,7 @@ def is_gone(path: str) -> bool:
     return False
 
 
-class Found(NamedTuple):
+class ImportCandidate(NamedTuple):
     """A file or folder to import: where it is, who may read it, how it was found, and its state then."""
 
     path: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import SourceRow
-    from agent_journal.archive.vault_checks import Damage, Outcome
+    from agent_journal.archive.vault_checks import CheckOutcome, Damage
 
 _BLOCK = 1 << 20
 
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     problem: str
 
 
-def problems(archive: Archive, *, deep: bool = False, vault: Outcome | None = None) -> Iterator[Problem]:
+def problems(archive: Archive, *, deep: bool = False, vault: CheckOutcome | None = None) -> Iterator[Problem]:
     """Every problem in rows and vault; with `deep` all kept bytes are read and hashed again.
 
     `vault` is what was found there already, if somebody looked.
@@ -55,7 +55,7 @@ def _named(archive: Archive, damage: list[Damage]) -> Iterator[Problem]:
 
 def vault_damage(archive: Archive) -> list[Damage]:
     """What is known to be damaged or gone in the vault: by the sizes of files, and by earlier checks."""
-    return vault_checks.glance(archive, lambda: needed_blobs(archive))
+    return vault_checks.known_damage(archive, lambda: needed_blobs(archive))
 
 
 def vault_read_at(archive: Archive) -> str | None:
@@ -67,13 +67,13 @@ def vault_read_at(archive: Archive) -> str | None:
 def _blobs(archive: Archive, *, deep: bool) -> Iterator[Problem]:
     sizes = {pack: os.path.getsize(archive.vault.pack_path(pack)) for pack in archive.vault.packs()}
     needed = needed_blobs(archive)
-    for blob, place in archive.store.places():
+    for blob, place in archive.store.locations():
         if needed is not None and blob not in needed:
             continue
         if not place.is_lost and place.start + place.stored > sizes.get(place.pack, 0):
             yield Problem(archive.vault.pack_path(place.pack), f"{blob.hex()} lies behind its end")
         elif deep or place.is_lost:
-            trouble = archive.vault.trouble_at(blob, place)
+            trouble = archive.vault.problem_at(blob, place)
             if trouble:
                 yield Problem(archive.vault.pack_path(place.pack), trouble)
 
@@ -110,14 +110,14 @@ def _snapshots(archive: Archive, row: SourceRow, *, deep: bool) -> Iterator[Prob
     for snapshot in archive.store.snapshots(row.key):
         if snapshot.manifest.damage:
             continue  # which is told already
-        missing = [blob for blob in snapshot.manifest.blobs() if archive.store.place(blob) is None]
+        missing = [blob for blob in snapshot.manifest.blobs() if archive.store.location(blob) is None]
         if missing:
             yield Problem(row.path, f"{len(missing):,} pieces of what was kept of it are in no pack")
             continue
         for file in snapshot.manifest.files.values() if deep else ():
             try:
                 digest = hashlib.sha256()
-                with stream_of(replace(file, broke=""), archive.vault) as stream:
+                with stream_of(replace(file, read_error=""), archive.vault) as stream:
                     while block := stream.read(_BLOCK):
                         digest.update(block)
             except DamagedArchive as error:

@@ -1,11 +1,15 @@
-"""Whether two conversations that say the same are one: nothing that identifies them may differ.
+"""Detect the same conversation under different ids, and the messages that both have.
 
-Parallel agents are given one prompt and often give one short answer, within seconds. Equal words at about the
-same time are therefore necessary for a duplicate and never sufficient.
+Two messages are copies if role and words are equal and their times are at most five seconds apart. Parallel
+agents get the same prompt and often give the same short answer within seconds. So equal words at about the
+same time are necessary for a duplicate, but not sufficient: no identifying detail may differ either.
 """
 
 from __future__ import annotations
 
+import hashlib
+from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.archive import encoded
@@ -16,12 +20,92 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Message
 
+WINDOW_MS = 5_000
+# Words that only begin alike are no evidence: a conversation of one message is never a twin.
+_LEAST = 2
+_TELLING = 5  # characters of a prompt that are not in other words by chance
 # Shorter ids may be counters ("1", "call_0"), which say nothing where they are equal.
 _MIN_VENDOR_ID_LENGTH = 16
 _SECOND_MS = 1_000
 
 
-class Candidate(NamedTuple):
+class TimedText(NamedTuple):
+    """A message that says something, and when."""
+
+    key: int
+    role: str
+    text: str
+    at_ms: int | None
+
+
+def timed_texts(
+    rows: Iterable[tuple[int, str | None, str | None, str | None]], *, at_any_time: bool = False
+) -> list[TimedText]:
+    """Those of (key, role, text, at) that say something, at a known time unless that does not matter."""
+    found = []
+    for key, role, text, at in rows:
+        if role and text and ((at_ms := timestamps.epoch_ms(at)) is not None or at_any_time):
+            found.append(TimedText(key, role, text, at_ms))
+    return found
+
+
+def is_contained(same: int, ours: int) -> bool:
+    """Whether so many copies among so many messages prove that one conversation is in another."""
+    return same == ours >= _LEAST
+
+
+def opening_hash(rows: Iterable[tuple[str | None, str | None, str | None]]) -> bytes | None:
+    """What twins have in common: a hash over the first of (role, text, at) that say something."""
+    first = list(islice(((role, text) for role, text, at in rows if role and text and at), _LEAST))
+    if len(first) < _LEAST:
+        return None
+    return hashlib.sha256("\0".join(f"{role}\0{text}" for role, text in first).encode()).digest()[:16]
+
+
+def match_texts(ours: Sequence[TimedText], theirs: Sequence[TimedText]) -> dict[int, int]:
+    """Keys of our messages with the keys of theirs that are copies; each is used once.
+
+    Where a time is not known, the words alone decide: that is for forms of one conversation.
+    """
+    free: dict[tuple[str, str], list[TimedText]] = {}
+    for message in theirs:
+        free.setdefault((message.role, message.text), []).append(message)
+    found = {}
+    for message in ours:
+        candidates = free.get((message.role, message.text), [])
+        for place, other in enumerate(candidates):
+            if other.at_ms is None or message.at_ms is None or abs(other.at_ms - message.at_ms) <= WINDOW_MS:
+                found[message.key] = candidates.pop(place).key
+                break
+    return found
+
+
+def find_prompts(asked: Sequence[TimedText], told: Iterable[TimedText]) -> list[int]:
+    """Keys of prompts that were said at that time; both have times.
+
+    A program may put its own words around a prompt, as it does around commands; a word or two may stand in
+    anything.
+    """
+    there = sorted((each for each in told if each.at_ms is not None), key=_at_ms)
+    moments = [_at_ms(each) for each in there]
+    found = []
+    for prompt in asked:
+        at_ms, words = _at_ms(prompt), prompt.text.strip()
+        place = bisect_left(moments, at_ms - WINDOW_MS)
+        while words and place < len(there) and moments[place] <= at_ms + WINDOW_MS:
+            text = there[place].text
+            if words == text.strip() or (len(words) >= _TELLING and words in text):
+                found.append(prompt.key)
+                break
+            place += 1
+    return found
+
+
+def _at_ms(said: TimedText) -> int:
+    return said.at_ms or 0
+
+
+class Fingerprint(NamedTuple):
     """A conversation, as far as it can be told from another one that says the same."""
 
     source: str
@@ -33,7 +117,7 @@ class Candidate(NamedTuple):
     """By any key, in the order of the timeline."""
 
 
-def is_duplicate(ours: Candidate, theirs: Candidate, pairs: Mapping[int, int]) -> bool:
+def is_duplicate(ours: Fingerprint, theirs: Fingerprint, pairs: Mapping[int, int]) -> bool:
     """Whether two conversations are one, given the keys of those of their messages that say the same.
 
     They are one if they share a vendor's id, or if neither has ids that could be compared and their clocks
@@ -62,7 +146,7 @@ def are_in_different_folders(one: str | None, other: str | None) -> bool:
     return not (first.startswith(second) or second.startswith(first))
 
 
-def _folder(conversation: Candidate) -> str | None:
+def _folder(conversation: Fingerprint) -> str | None:
     return conversation.folder.rstrip("/\\") if conversation.folder else None
 
 
@@ -86,8 +170,8 @@ def _model(message: Message) -> str | None:
 
 
 def _have_other_ids(
-    ours: Candidate,
-    theirs: Candidate,
+    ours: Fingerprint,
+    theirs: Fingerprint,
     matched: Iterable[tuple[Message, Message]],
     calls: Iterable[tuple[str | None, str | None]],
 ) -> bool:
@@ -100,8 +184,8 @@ def _have_other_ids(
 
 
 def _share_an_id(
-    ours: Candidate,
-    theirs: Candidate,
+    ours: Fingerprint,
+    theirs: Fingerprint,
     matched: Iterable[tuple[Message, Message]],
     calls: Iterable[tuple[str | None, str | None]],
 ) -> bool:
@@ -117,7 +201,7 @@ def _share_an_id(
 
 
 def _paired_tool_work(
-    ours: Candidate, theirs: Candidate, pairs: Mapping[int, int]
+    ours: Fingerprint, theirs: Fingerprint, pairs: Mapping[int, int]
 ) -> list[tuple[str | None, str | None]] | None:
     """The ids of calls that are the same in both; None if what tools did differs.
 
@@ -140,7 +224,7 @@ def _paired_tool_work(
 _Work = list[tuple[str | None, bytes]]
 
 
-def _tool_work(conversation: Candidate, matched: Iterable[int]) -> tuple[_Work, _Work]:
+def _tool_work(conversation: Fingerprint, matched: Iterable[int]) -> tuple[_Work, _Work]:
     """Calls and results by id and content, up to the last matched message and after it."""
     keys = set(matched)
     places = [place for place, key in enumerate(conversation.messages) if key in keys]

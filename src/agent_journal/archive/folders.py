@@ -14,17 +14,17 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.archive.candidates import Found
+    from agent_journal.archive.candidates import ImportCandidate
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
 
-def expanded(
-    found: Iterable[Found],
+def expand_folders(
+    found: Iterable[ImportCandidate],
     note: Notes,
     from_format: str | None = None,
     is_refused: Callable[[str], bool] | None = None,
-) -> Iterator[Found]:
+) -> Iterator[ImportCandidate]:
     """What to import, where a folder that no reader claims as a whole stands for what is in it.
 
     A format that is asked for is not forced upon files in a folder: those of another one are noted. What is
@@ -39,8 +39,8 @@ def expanded(
 
 
 def _in_folder(
-    folder: Found, note: Notes, from_format: str | None, is_refused: Callable[[str], bool] | None
-) -> Iterator[Found]:
+    folder: ImportCandidate, note: Notes, from_format: str | None, is_refused: Callable[[str], bool] | None
+) -> Iterator[ImportCandidate]:
     is_empty = True
 
     def may_be_read(source: Source) -> bool:

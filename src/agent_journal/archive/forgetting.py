@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from agent_journal import readers, writers
 from agent_journal.archive import salvage
-from agent_journal.archive.manifest import KeptFile, Manifest
+from agent_journal.archive.manifest import Manifest, StoredFile
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Snapshot
-    from agent_journal.archive.vault import Place, Vault
+    from agent_journal.archive.vault import BlobLocation, Vault
     from agent_journal.model import Event, Item, Message
 
 # Our own format, by the name that its reader and its writer have.
@@ -54,7 +54,7 @@ def forget(
     store = archive.store
     store.commit_durably()
     with store.transaction():
-        erasing = store.erasing() or Erasing()
+        erasing = store.pending_erasure() or Erasing()
         sources = dict.fromkeys(erasing.sources)
         for key in keys:
             sources.update(dict.fromkeys(store.sources_of(key)))
@@ -63,7 +63,7 @@ def forget(
             store.forget_memories(now)
             sources.update(dict.fromkeys(row.key for row in store.sources()))
         known = [*erasing.names, *map(hashed_name, names)]
-        store.set_erasing(Erasing(sources=list(sources), rows=True, names=known))
+        store.set_pending_erasure(Erasing(sources=list(sources), rows=True, names=known))
 
 
 def hashed_name(name: str) -> str:
@@ -71,17 +71,17 @@ def hashed_name(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def finish(archive: Archive) -> tuple[int, list[AgentJournalError]]:
+def finish_erasing(archive: Archive) -> tuple[int, list[AgentJournalError]]:
     """Erase from the vault what is forgotten; how many bytes went with it, and what failed.
 
     A source that fails does not keep the others from being erased.
     """
     archive.store.commit_durably()  # a pack that is gone must not be one that older rows still name
-    erasing = archive.store.erasing()
+    erasing = archive.store.pending_erasure()
     failures: list[AgentJournalError] = []
     for source in erasing.sources if erasing else ():
         try:
-            scrub(archive, source)
+            scrub_source(archive, source)
         except AgentJournalError as error:
             failures.append(error)
     try:
@@ -92,17 +92,17 @@ def finish(archive: Archive) -> tuple[int, list[AgentJournalError]]:
         return 0, [*failures, CannotWrite(str(archive.home), (error.strerror or str(error)).lower())]
 
 
-def scrub(archive: Archive, source: int) -> None:
+def scrub_source(archive: Archive, source: int) -> None:
     """Let the vault's copy of a source hold nothing that is forgotten."""
     store = archive.store
     row = store.source_by_key(source)
-    if store.holds_nothing(source):
+    if store.is_empty_source(source):
         with store.transaction():
             store.drop_snapshots(source)
             nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
             store.put_source(replace(nothing, status=Status.FORGOTTEN))
         return
-    instead = [rewritten(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
+    instead = [rewrite_snapshot(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
     archive.vault.settle()
     with store.transaction():
         store.drop_snapshots(source)
@@ -110,7 +110,7 @@ def scrub(archive: Archive, source: int) -> None:
             store.put_snapshot(snapshot)
 
 
-def rewritten(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
+def rewrite_snapshot(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
     """A snapshot in our own format, of all in it that is not forgotten."""
     own = readers.get(_OWN).INFO
     items = salvage.items(archive, snapshot, label)
@@ -151,11 +151,11 @@ class _IntoVault(io.RawIOBase):
         self._chunks.append(self._vault.put(bytes(self._pending[:size])))
         del self._pending[:size]
 
-    def finished(self, name: str) -> KeptFile:
+    def finished(self, name: str) -> StoredFile:
         """The file that was written."""
         if self._pending:
             self._put(len(self._pending))
-        return KeptFile(name, self._size, self._digest.digest(), self._chunks)
+        return StoredFile(name, self._size, self._digest.digest(), self._chunks)
 
 
 def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
@@ -169,7 +169,7 @@ def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _is_forgotten(archive: Archive, prompts: Conversation, entry: Message | Event) -> bool:
-    return archive.store.forgets_some(prompts, [row_of(entry)])
+    return archive.store.has_forgotten_prompts(prompts, [row_of(entry)])
 
 
 def sweep(archive: Archive) -> int:
@@ -178,8 +178,8 @@ def sweep(archive: Archive) -> int:
     vault.settle()
     needed = store.needed_blobs()
     freed = 0
-    places: dict[int, list[tuple[bytes, Place]]] = {}
-    for blob, place in list(store.places()):
+    places: dict[int, list[tuple[bytes, BlobLocation]]] = {}
+    for blob, place in list(store.locations()):
         places.setdefault(place.pack, []).append((blob, place))
     with store.transaction():  # what was lost and is needed no more
         there = {*vault.packs()}
@@ -189,10 +189,10 @@ def sweep(archive: Archive) -> int:
     for pack in vault.packs():
         known = places.get(pack, [])
         here = [(blob, place) for blob, place in known if blob in needed]
-        if vault.has_only(pack, (place for _, place in here)):
+        if vault.holds_only(pack, (place for _, place in here)):
             continue
         gone = [blob for blob, _ in known if blob not in needed]
-        lost: list[tuple[bytes, Place]] = []
+        lost: list[tuple[bytes, BlobLocation]] = []
         vault.begin_pack()
         for blob, place in here:
             try:
@@ -202,7 +202,7 @@ def sweep(archive: Archive) -> int:
         vault.settle()
         with store.transaction():
             store.drop_blobs(gone)
-            store.lose_places(lost)
+            store.mark_lost(lost)
         freed += sum(place.stored for blob, place in known if blob not in needed)
         vault.drop_pack(pack)
     return freed

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Stream
 
 # Small elements stand together up to this; a larger one stands alone, up to the second.
-_FRAME_BYTES, _LARGEST = 128 << 10, 16 << 20
+_FRAME_BYTES, _MAX_ELEMENT_BYTES = 128 << 10, 16 << 20
 _SPACE = re.compile(rb"[\s,]*")
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
 # How msgspec says where a text goes on behind a value: there the value ends.
@@ -85,7 +85,7 @@ def _elements(block: bytes, stream: Stream) -> Iterator[bytes]:
     while True:
         end = _end_of_element(data, at)
         if end is None:
-            more = read_up_to(stream, CHUNK_BYTES) if len(data) - start < _LARGEST else b""
+            more = read_up_to(stream, CHUNK_BYTES) if len(data) - start < _MAX_ELEMENT_BYTES else b""
             if not more:
                 break
             data = data[start:] + more
@@ -123,7 +123,7 @@ def read_up_to(stream: Stream, size: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def alone(frame: bytes) -> bytes:
+def as_standalone(frame: bytes) -> bytes:
     """A frame of an array as an array of its own; of lines, as it is."""
     inside = frame.strip(b" \t\r\n")
     if inside.startswith(b"[") and inside.endswith(b"]"):

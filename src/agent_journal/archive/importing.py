@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import plugins, readers
-from agent_journal.archive.candidates import Found, Result, Stat, is_gone, stat_of
-from agent_journal.archive.reading import Read, Reading
-from agent_journal.archive.recording import Replayed
-from agent_journal.archive.rows import messages_in
-from agent_journal.archive.salvage import Patched
+from agent_journal.archive.candidates import ImportCandidate, Result, Stat, is_gone, stat_of
+from agent_journal.archive.reading import ReadResult, SourceReading
+from agent_journal.archive.recording import ReplayedSource
+from agent_journal.archive.rows import message_count
+from agent_journal.archive.salvage import PatchedVault
 from agent_journal.archive.store import Erasing, SourceRow, Status
 from agent_journal.conversion import pipeline
 from agent_journal.crash_reports import FOLDER, CrashReports
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
     from agent_journal.archive.store import Change, Snapshot
-    from agent_journal.archive.worker import Prepared
+    from agent_journal.archive.worker import PreparedSource
     from agent_journal.inputs.input import Source
     from agent_journal.model import Item
 
-__all__ = ["Found", "Importer", "Result"]
+__all__ = ["ImportCandidate", "Importer", "Result"]
 # Rows wait until so much has come together: bytes are made lasting before the rows that came of them, and
 # that takes as long for a little as for much.
 _BATCH_BYTES = 6 << 20
 
 
-class _Taking:
+class _ImportProgress:
     """A source while it is imported."""
 
     def __init__(self, path: str, home: str, key: int, *, is_past: bool = False) -> None:
@@ -50,7 +50,7 @@ class _Taking:
         self.is_whole = True
         self.conversations: set[int] = set()
         self.messages = self.new_messages = self.memories = self.new_memories = 0
-        self.leaves = False
+        self.misses_entries = False
         self.met_forgotten = False
         self.failures: list[Exception] = []
         """Why items of it could not be written."""
@@ -63,8 +63,8 @@ class _Taking:
 class _Ready(NamedTuple):
     """An item whose rows are made, or the account of a source, which is its end."""
 
-    taking: _Taking
-    item: Item | Read
+    taking: _ImportProgress
+    item: Item | ReadResult
     rows: list[Row]
     blocks: list[Block] = []
     """The bodies of the rows, if they are put together already."""
@@ -87,20 +87,20 @@ class Importer:
         self,
         archive: Archive,
         now: str,
-        changed: Callable[[Change], None],
-        done: Callable[[Result], None],
+        on_change: Callable[[Change], None],
+        on_result: Callable[[Result], None],
         from_format: str | None = None,
         *,
         largest_media: int | None = 0,
-        heals: bool = False,
+        repairs_rows: bool = False,
     ) -> None:
         self._archive = archive
         self._store = archive.store
-        self._heals = heals
+        self._heals = repairs_rows
         """Whether rows that are damaged are written again where a source has what they should hold."""
         self._now = now
-        self._changed = changed
-        self._done = done
+        self._changed = on_change
+        self._done = on_result
         self._from_format = from_format
         self._largest_media = largest_media
         self._waiting: list[_Ready] = []
@@ -122,7 +122,7 @@ class Importer:
         if kind is None or kind is KeyboardInterrupt:
             self.flush()
 
-    def take(self, found: Found) -> None:
+    def take(self, found: ImportCandidate) -> None:
         """Import what a path holds."""
         before = self._store.source(found.path)
         if found.path != "-" and is_gone(found.path):
@@ -133,8 +133,8 @@ class Importer:
             return
         known = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
         if before is not None and any(map(_is_outdated, known.values())):
-            self.again(before)  # else nobody would know any more what came of the older reading
-        reading = Reading(
+            self.reimport(before)  # else nobody would know any more what came of the older reading
+        reading = SourceReading(
             self._archive.vault,
             self._now,
             self._from_format,
@@ -144,7 +144,7 @@ class Importer:
         )
         self._take(reading, reading.items(found, before), found.path, found.home, before.key if before else 0)
 
-    def _miss(self, found: Found, before: SourceRow | None) -> None:
+    def _miss(self, found: ImportCandidate, before: SourceRow | None) -> None:
         """What is gone keeps its account, but for a mark; what was never there has none."""
         if before is not None and before.home and before.status != Status.FORGOTTEN:
             with self._store.transaction():
@@ -152,7 +152,7 @@ class Importer:
         if before is None or not found.home:
             self._done(_absent(found.path))
 
-    def _tells_more(self, found: Found) -> bool:
+    def _tells_more(self, found: ImportCandidate) -> bool:
         """Whether there is something else by now where all was forgotten: files of many conversations grow.
 
         It is read without being kept, so that nothing of what is forgotten is written. What comes on
@@ -168,16 +168,16 @@ class Importer:
             return True  # whoever keeps it tells why
         return not is_all_forgotten or Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
 
-    def _pass_over(self, found: Found, row: SourceRow) -> None:
+    def _pass_over(self, found: ImportCandidate, row: SourceRow) -> None:
         """Leave a source of which all is forgotten alone until it changes; who named it is told."""
         row.stat = found.stat or stat_of(found.path)
-        row.beside = {place: stat_of(place) for place in row.beside}
+        row.companion_stats = {place: stat_of(place) for place in row.companion_stats}
         with self._store.transaction():
             self._store.put_source(row)
         if not found.home:
             self._done(_forgotten(row))
 
-    def again(self, row: SourceRow) -> None:
+    def reimport(self, row: SourceRow) -> None:
         """Read a source again from the vault, as a later revision of its reader asks for.
 
         What it alone gave is replaced by what it gives now. What cannot be read loses nothing, and is told.
@@ -185,9 +185,9 @@ class Importer:
         row = self._store.source(row.path) or row
         known = readers.discover()  # one may have come with a package that is no longer there
         snapshots = self._store.snapshots(row.key)
-        vaults = [Patched(self._archive.vault, each.manifest) for each in snapshots]
+        vaults = [PatchedVault(self._archive.vault, each.manifest) for each in snapshots]
         units: list[tuple[Snapshot, Source]] = [
-            (each, Replayed(each.manifest, vault, row.path, each.unit))
+            (each, ReplayedSource(each.manifest, vault, row.path, each.unit))
             for each, vault in zip(snapshots, vaults, strict=True)
             if each.reader in known
         ]
@@ -195,31 +195,33 @@ class Importer:
         current = [(each, source) for each, source in units if each.number == newest[each.unit]]
         if not current:
             return
-        taking = _Taking(row.path, row.home, row.key)
+        taking = _ImportProgress(row.path, row.home, row.key)
         taking.is_whole = len(units) == len(snapshots)
-        reading, past = (Reading(self._archive.vault, self._now, reports=self._reports) for _ in range(2))
+        reading, past = (
+            SourceReading(self._archive.vault, self._now, reports=self._reports) for _ in range(2)
+        )
         # What it held once is brought in too, but it is not in its account.
-        aside = _Taking(row.path, row.home, row.key, is_past=True)
+        aside = _ImportProgress(row.path, row.home, row.key, is_past=True)
         older = [(each, source) for each, source in reversed(units) if each.number != newest[each.unit]]
-        self._store.begin_again(row.key)
+        self._store.begin_reimport(row.key)
         try:
-            self._queue_all(taking, self._that_lack_nothing(reading.again(row, current), vaults))
-            self._queue_all(aside, self._that_lack_nothing(past.again(replace(row), older), vaults))
+            self._queue_all(taking, self._that_lack_nothing(reading.reread(row, current), vaults))
+            self._queue_all(aside, self._that_lack_nothing(past.reread(replace(row), older), vaults))
             trouble = next((vault.trouble for vault in vaults if vault.trouble is not None), None)
         except DamagedArchive as error:  # of the rows
             trouble = error
         if trouble is not None:
             # The snapshots stay as they are, so that all of it is read again once it is repaired.
             self.flush()
-            self._store.end_again(row.key, is_whole=False)
+            self._store.end_reimport(row.key, is_whole=False)
             self._done(_unreadable(row, trouble))
             return
         taking.is_whole = taking.is_whole and not (reading.has_failed or past.has_failed)
-        reading.read.snapshots += past.read.snapshots
-        self._queue(_Ready(taking, reading.read, []))
+        reading.result.snapshots += past.result.snapshots
+        self._queue(_Ready(taking, reading.result, []))
 
     def _that_lack_nothing(
-        self, items: Iterable[tuple[Item, list[Row]]], vaults: list[Patched]
+        self, items: Iterable[tuple[Item, list[Row]]], vaults: list[PatchedVault]
     ) -> Iterator[tuple[Item, list[Row]]]:
         """What is read again, but for conversations of which damage took something that the rows have."""
         for item, rows in items:
@@ -231,13 +233,13 @@ class Importer:
                     continue
             yield item, rows
 
-    def take_prepared(self, prepared: Prepared) -> None:
+    def take_prepared(self, prepared: PreparedSource) -> None:
         """Import a source that nobody knew and that another process has read."""
         for name, problem in prepared.read.problems.items():
             plugins.problems.setdefault(name, problem)
         for blob in prepared.blobs:
             self._archive.vault.put_stored(*blob)
-        taking = _Taking(prepared.read.row.path, prepared.read.row.home, 0)
+        taking = _ImportProgress(prepared.read.row.path, prepared.read.row.home, 0)
         for item, rows, blocks in prepared.items:
             self._queue(_Ready(taking, item, rows, blocks))
         self._queue(_Ready(taking, prepared.read, []))
@@ -250,7 +252,7 @@ class Importer:
             if change is not None:
                 self._changed(change)
         for ready in waiting:
-            if isinstance(ready.item, Read):
+            if isinstance(ready.item, ReadResult):
                 self._done(_result(ready.taking, ready.item))
 
     def _written(self, waiting: list[_Ready]) -> list[Change | None]:
@@ -277,7 +279,7 @@ class Importer:
         except (AgentJournalError, OSError):
             raise
         except Exception as error:
-            if isinstance(ready.item, Read):
+            if isinstance(ready.item, ReadResult):
                 raise  # without its account the source would look as if it had never been read
             taking.__dict__.update(state)
             taking.failures.append(error)
@@ -285,13 +287,13 @@ class Importer:
             return None
 
     def _take(
-        self, reading: Reading, items: Iterable[tuple[Item, list[Row]]], path: str, home: str, key: int
+        self, reading: SourceReading, items: Iterable[tuple[Item, list[Row]]], path: str, home: str, key: int
     ) -> None:
-        taking = _Taking(path, home, key)
+        taking = _ImportProgress(path, home, key)
         self._queue_all(taking, items)
-        self._queue(_Ready(taking, reading.read, []))
+        self._queue(_Ready(taking, reading.result, []))
 
-    def _queue_all(self, taking: _Taking, items: Iterable[tuple[Item, list[Row]]]) -> None:
+    def _queue_all(self, taking: _ImportProgress, items: Iterable[tuple[Item, list[Row]]]) -> None:
         for item, rows in items:
             self._queue(_Ready(taking, item, rows))
 
@@ -301,14 +303,14 @@ class Importer:
             ready.taking.met_forgotten = True
             return
         if self._may_be_forgotten and isinstance(item, Conversation):
-            ready.taking.met_forgotten |= self._store.forgets_some(item, ready.rows)
+            ready.taking.met_forgotten |= self._store.has_forgotten_prompts(item, ready.rows)
         self._waiting.append(ready)
         self._waiting_bytes += ready.size
         if self._waiting_bytes > _BATCH_BYTES:
             self.flush()
 
-    def _is_forgotten(self, item: Item | Read) -> bool:
-        if not self._may_be_forgotten or isinstance(item, Read):
+    def _is_forgotten(self, item: Item | ReadResult) -> bool:
+        if not self._may_be_forgotten or isinstance(item, ReadResult):
             return False
         return self._store.is_forgotten(item.source, item.id)
 
@@ -317,7 +319,7 @@ class Importer:
         if not taking.key:
             # Until its account is written it counts as changed: a killed import begins it again.
             taking.key = self._store.put_source(SourceRow(path=taking.path, home=taking.home))
-        if isinstance(item, Read):
+        if isinstance(item, ReadResult):
             self._write_account(taking, item)
             return self._settle_again(taking) if item.is_again else None
         if isinstance(item, Memory):
@@ -328,19 +330,19 @@ class Importer:
         change = self._store.put(item, ready.rows, taking.key, ready.blocks, is_past=taking.is_past)
         if change.conversation:
             taking.conversations.add(change.conversation)
-        taking.leaves = taking.leaves or change.leaves
-        taking.messages += messages_in(ready.rows)
+        taking.misses_entries = taking.misses_entries or change.misses_entries
+        taking.messages += message_count(ready.rows)
         taking.new_messages += change.added
         if self._heals and change.conversation and not ready.blocks and change.added < len(ready.rows):
-            self._store.mend(change.conversation, item, ready.rows)
+            self._store.repair_entries(change.conversation, item, ready.rows)
         return change
 
-    def _settle_again(self, taking: _Taking) -> Change:
+    def _settle_again(self, taking: _ImportProgress) -> Change:
         """What came of an older reading goes, unless nothing came of this one."""
         is_empty = not taking.conversations and not taking.memories
-        return self._store.end_again(taking.key, is_whole=taking.is_whole and not is_empty)
+        return self._store.end_reimport(taking.key, is_whole=taking.is_whole and not is_empty)
 
-    def _tell_failures(self, taking: _Taking, read: Read) -> None:
+    def _tell_failures(self, taking: _ImportProgress, read: ReadResult) -> None:
         """Let the account of a source say which of its items could not be written."""
         note = Notes(keep=len(taking.failures), reports=self._reports)
         for error in taking.failures:
@@ -357,7 +359,7 @@ class Importer:
         ]
         read.notes = [*map(str, note.kept), *read.notes]
 
-    def _write_account(self, taking: _Taking, read: Read) -> None:
+    def _write_account(self, taking: _ImportProgress, read: ReadResult) -> None:
         if taking.failures:
             self._tell_failures(taking, read)
         row = replace(
@@ -366,12 +368,12 @@ class Importer:
         self._store.put_source(row)
         if taking.met_forgotten:
             # What was kept of it now holds what must be erased.
-            erasing = self._store.erasing() or Erasing()
-            self._store.set_erasing(replace(erasing, sources=[*erasing.sources, taking.key]))
+            erasing = self._store.pending_erasure() or Erasing()
+            self._store.set_pending_erasure(replace(erasing, sources=[*erasing.sources, taking.key]))
         # An older snapshot is needed as long as it tells something that the newer one does not, and where an
         # error stopped the reader before it had asked for everything.
         tells_less = (
-            taking.leaves or not set(self._store.conversations_of(taking.key)) <= taking.conversations
+            taking.misses_entries or not set(self._store.conversations_of(taking.key)) <= taking.conversations
         )
         for snapshot in read.snapshots:
             is_another = tells_less and not read.is_again and snapshot.unit not in read.grown
@@ -407,7 +409,7 @@ def _unreadable(row: SourceRow, error: DamagedArchive) -> Result:
     )
 
 
-def _result(taking: _Taking, read: Read) -> Result:
+def _result(taking: _ImportProgress, read: ReadResult) -> Result:
     if taking.met_forgotten and not taking.conversations and not taking.memories:
         return _forgotten(read.row)
     return Result(

@@ -24,7 +24,7 @@ class Lock:
         self._path = path
         self._handle: int | None = None
 
-    def acquire(self, wait: float = 0.0, waiting: Callable[[str], None] | None = None) -> None:
+    def acquire(self, wait: float = 0.0, on_wait: Callable[[str], None] | None = None) -> None:
         """Take the lock, or raise `ArchiveInUse` after so many seconds; `waiting` is told once who has it."""
         try:
             private_folder(str(self._path.parent))
@@ -38,8 +38,8 @@ class Lock:
         told = False
         try:
             while not _locked(handle):
-                if not told and waiting is not None and wait:
-                    waiting(self._owner(handle))
+                if not told and on_wait is not None and wait:
+                    on_wait(self._owner(handle))
                     told = True
                 if time.monotonic() > until:
                     raise ArchiveInUse(str(self._path.parent), self._owner(handle))  # noqa: TRY301

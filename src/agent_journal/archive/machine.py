@@ -33,7 +33,7 @@ _TORN = (
 )
 
 
-def here() -> str | None:
+def machine_id() -> str | None:
     """What tells this machine from others and stays the same; None where the system has no such thing."""
     with suppress(OSError, AttributeError, ImportError):
         known = _stated()
@@ -72,9 +72,9 @@ def _content(path: Path) -> str:
         return ""
 
 
-def trouble(home: Path, store: Store) -> str:
+def write_refusal(home: Path, store: Store) -> str:
     """Why this machine must not write to a journal; empty if it may."""
-    me, writers = here(), store.writers()
+    me, writers = machine_id(), store.writers()
     if me is None or not writers or writers[-1] == me:
         return ""
     if me in writers:
@@ -83,9 +83,9 @@ def trouble(home: Path, store: Store) -> str:
     return _TORN if mark and mark != store.generation() else ""
 
 
-def sign(home: Path, store: Store) -> None:
+def claim(home: Path, store: Store) -> None:
     """Let the journal know who writes to it from now on, if that may be."""
-    reason = trouble(home, store)
+    reason = write_refusal(home, store)
     if reason:
         raise UnusableArchive(str(home), reason)
     _be_last(store)
@@ -97,7 +97,7 @@ def adopt(store: Store) -> None:
 
 
 def _be_last(store: Store) -> None:
-    me, writers = here(), store.writers()
+    me, writers = machine_id(), store.writers()
     if me is not None and writers[-1:] != [me]:
         with store.transaction():
             store.set_writers([*(each for each in writers if each != me), me][-_MOST:])

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class KeptFile(Struct, array_like=True):
+class StoredFile(Struct, array_like=True):
     """A file's bytes in the vault."""
 
     name: str
@@ -18,17 +18,17 @@ class KeptFile(Struct, array_like=True):
     sha256: bytes
     chunks: list[bytes]
     modified_at: float | None = None
-    broke: str = ""
+    read_error: str = ""
     """Why nothing could be read behind these bytes."""
 
 
-class KeptRows(Struct, array_like=True):
+class StoredRows(Struct, array_like=True):
     """What a database answered to a question: groups of rows, and how it broke off if it did."""
 
     sql: str
     values: tuple[Any, ...]
     groups: list[bytes]
-    broke: str = ""
+    read_error: str = ""
     count: int = 0
     """How many rows; a reader may have asked for no more than the first."""
 
@@ -39,9 +39,9 @@ class Manifest(Struct, omit_defaults=True):
     is_folder: bool = False
     name: str = ""
     label: str = ""
-    files: dict[str, KeptFile] = {}
+    files: dict[str, StoredFile] = {}
     folders: dict[str, list[tuple[str, bool]]] = {}
-    databases: dict[str, list[KeptRows]] = {}
+    databases: dict[str, list[StoredRows]] = {}
     unpacked: dict[str, str] = {}
     """Zips in it that were looked into, with the reason why one could not be."""
     present: dict[str, float | None] = {}

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.manifest import KeptFile
-    from agent_journal.archive.recording import Keeping
+    from agent_journal.archive.manifest import StoredFile
+    from agent_journal.archive.recording import CaptureSession
     from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Event, Item, Part
     from agent_journal.notes import Notes
@@ -40,7 +40,7 @@ def is_media(name: str) -> bool:
     return name.rpartition(".")[2].lower() in _SUFFIXES
 
 
-def named(item: Item) -> Iterator[str]:
+def media_refs(item: Item) -> Iterator[str]:
     """Paths of media that a conversation names beside the file it is in."""
     if isinstance(item, Memory):
         return
@@ -64,7 +64,9 @@ def _is_beside(ref: str) -> bool:
     return is_media(ref) and all(map(is_plain, ref.split("/")))
 
 
-def keep(unit: Source, refs: Iterable[str], keeping: Keeping, largest: int | None, note: Notes) -> None:
+def store_media(
+    unit: Source, refs: Iterable[str], keeping: CaptureSession, largest: int | None, note: Notes
+) -> None:
     """Put a unit's media into the vault; what is larger than that is named instead (None: nothing is)."""
     for place, source in _found(unit, refs):
         size = _size(source)
@@ -100,15 +102,15 @@ def _size(source: Source) -> int:
 _LARGEST_SHOWN = 64 << 20
 
 
-class KeptMedia:
+class StoredMedia:
     """Gives conversations the files that the vault keeps for them."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._sources: list[int] = []
-        self._files: dict[str, KeptFile] = {}
+        self._files: dict[str, StoredFile] = {}
 
-    def brought_back(self, key: int, media: Media) -> bytes | None:
+    def load(self, key: int, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document of a conversation; None if they were not kept."""
         if media.data:
             with suppress(ValueError):
@@ -120,7 +122,7 @@ class KeptMedia:
         with stream_of(file, self._archive.vault, file.name) as stream:
             return stream.read()
 
-    def filled(self, key: int, conversation: Conversation) -> Conversation:
+    def with_data(self, key: int, conversation: Conversation) -> Conversation:
         """The conversation with the bytes of its media, as far as they are kept."""
         if not any(_is_open(part) for message in _messages(conversation) for part in message.parts):
             return conversation
@@ -146,7 +148,7 @@ class KeptMedia:
             place: file
             for each in manifests
             for place, file in each.files.items()
-            if place and not file.broke
+            if place and not file.read_error
         }
 
     def _part(self, part: Part) -> Part:
@@ -166,7 +168,7 @@ class KeptMedia:
             return media
         return replace(media, data=data, size=file.size)
 
-    def _file(self, media: Media) -> KeptFile | None:
+    def _file(self, media: Media) -> StoredFile | None:
         """The file that is meant: by its path, or the only one of that name in any folder.
 
         Where an export has it under another name than the conversation says, its reader left that in `extra`.

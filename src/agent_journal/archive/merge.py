@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Name = tuple[str, int]
 
 
-class Stored(NamedTuple):
+class StoredEntry(NamedTuple):
     """An entry that is in the archive: its key, its place, which version it is (0 is the current one)."""
 
     key: int
@@ -38,7 +38,7 @@ class Stored(NamedTuple):
     at: str | None = None
 
 
-class Plan(NamedTuple):
+class MergePlan(NamedTuple):
     """What changes: entries by their place in the incoming timeline, stored ones by key."""
 
     added: list[tuple[int, Row]]
@@ -51,39 +51,39 @@ class Plan(NamedTuple):
     """Stored entries, by key, that the incoming one contains."""
     moved: list[tuple[int, int]]
     """Stored entries that stand elsewhere now: key, position."""
-    given: list[int]
+    unchanged: list[int]
     """Stored entries, by key, of which the incoming ones say nothing new."""
 
-    leaves: bool
+    misses_entries: bool
     """Whether something stored is not in what comes in: then what it came from tells more than this."""
 
 
-class Says(NamedTuple):
+class Comparison(NamedTuple):
     """What an incoming row and a stored entry say of each other."""
 
-    all_of_the_stored: bool
-    no_more_than_the_stored: bool
+    covers_stored: bool
+    is_covered_by_stored: bool
 
 
-def planned(
-    stored: Sequence[Stored],
+def plan_merge(
+    stored: Sequence[StoredEntry],
     rows: Sequence[Row],
     *,
     is_newer: bool,
-    compare: Callable[[int, Row], Says],
-    same: Mapping[int, int] | None = None,
-    again: int | None = None,
-) -> Plan:
+    compare: Callable[[int, Row], Comparison],
+    same_entries: Mapping[int, int] | None = None,
+    reimported_source: int | None = None,
+) -> MergePlan:
     """How to bring a timeline into the stored one.
 
     `is_newer` tells which of two versions is shown, `compare(key, row)` whether one says all that the other
     says. `same` are incoming rows, by their place, that are stored under another id, by its key. `again` is
     the source if it is read once more: what is shown by the word of another came later, and stays.
     """
-    same = same or {}
+    same_entries = same_entries or {}
     shown = [entry for entry in stored if not entry.version]
     current = dict(zip(_named(entry.id for entry in shown), shown, strict=True))
-    incoming = _incoming(rows, {entry.key: name for name, entry in current.items()}, same)
+    incoming = _incoming(rows, {entry.key: name for name, entry in current.items()}, same_entries)
     there, now = list(current), list(incoming)
 
     def moment(name: Name) -> int | None:
@@ -91,45 +91,51 @@ def planned(
 
     order = _merged(there, now, moment) if is_newer else _merged(now, there, moment)
     versions = _Versions(stored)
-    plan = Plan([], [], [], [], [], [], leaves=False)
-    leaves = not current.keys() <= incoming.keys()
+    plan = MergePlan([], [], [], [], [], [], misses_entries=False)
+    misses_entries = not current.keys() <= incoming.keys()
     for name, row in incoming.items():
         old = current.get(name)
         known = old.key if old is not None and old.hash == row.hash else versions.key_of(row)
         if known is not None:
-            plan.given.append(known)
+            plan.unchanged.append(known)
             continue
         if old is None:
             plan.added.append((order[name], row))
             continue
-        is_anothers = again is not None and old.given_by not in (None, again)
+        is_anothers = reimported_source is not None and old.given_by not in (None, reimported_source)
         is_shown = is_newer and not is_anothers
         says_less = _settle(plan, (order[name], row), old, compare(old.key, row), versions, is_shown=is_shown)
-        leaves = leaves or says_less
+        misses_entries = misses_entries or says_less
     gone = {key for key, _ in (*plan.replaced, *plan.superseded)}
     plan.moved.extend(
         (entry.key, order[name])
         for name, entry in current.items()
         if entry.position != order[name] and entry.key not in gone
     )
-    return plan._replace(leaves=leaves or bool(plan.superseded))
+    return plan._replace(misses_entries=misses_entries or bool(plan.superseded))
 
 
 def _settle(
-    plan: Plan, placed: tuple[int, Row], old: Stored, says: Says, versions: _Versions, *, is_shown: bool
+    plan: MergePlan,
+    placed: tuple[int, Row],
+    old: StoredEntry,
+    says: Comparison,
+    versions: _Versions,
+    *,
+    is_shown: bool,
 ) -> bool:
     """Plan for a row that differs from what is stored; whether it only says less, and so leaves something."""
     place, row = placed
-    if says.all_of_the_stored and (is_shown or not (says.no_more_than_the_stored or old.id != row.id)):
+    if says.covers_stored and (is_shown or not (says.is_covered_by_stored or old.id != row.id)):
         plan.replaced.append((old.key, row))
         plan.added.append(placed)
     elif is_shown:
         plan.superseded.append((old.key, versions.next(old.id)))
         plan.added.append(placed)
-    elif not says.no_more_than_the_stored:
+    elif not says.is_covered_by_stored:
         plan.earlier.append((place, row, versions.next(row.id)))
     else:
-        plan.given.append(old.key)
+        plan.unchanged.append(old.key)
         return True
     return False
 
@@ -152,7 +158,7 @@ def _incoming(rows: Sequence[Row], names: Mapping[int, Name], same: Mapping[int,
 class _Versions:
     """The earlier versions of entries."""
 
-    def __init__(self, stored: Sequence[Stored]) -> None:
+    def __init__(self, stored: Sequence[StoredEntry]) -> None:
         earlier = [entry for entry in stored if entry.version]
         self._keys = {(entry.id, entry.hash): entry.key for entry in earlier}
         self._last: dict[str, int] = {}
@@ -222,7 +228,7 @@ def preference(origin: Origin | None, reader: str | None, version: str | None) -
     return versions.index(version) - versions.index(origin.version)
 
 
-def merged_detail(newer: Conversation, older: Conversation) -> Conversation:
+def merge_detail(newer: Conversation, older: Conversation) -> Conversation:
     """What is known of a conversation: the newer's word, and where it is silent the older's."""
     changes: dict[str, Any] = {}
     for field, theirs in msgspec.structs.asdict(older).items():

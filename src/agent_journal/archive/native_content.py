@@ -15,10 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal import readers
-from agent_journal.archive.frames import alone
-from agent_journal.archive.manifest import KeptFile
-from agent_journal.archive.recording import Replayed
-from agent_journal.archive.salvage import Patched, Sound, with_native
+from agent_journal.archive.frames import as_standalone
+from agent_journal.archive.manifest import StoredFile
+from agent_journal.archive.recording import ReplayedSource
+from agent_journal.archive.salvage import PatchedVault, RecoveringReader, with_native
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
 from agent_journal.decoding.spill import Shelf
@@ -41,16 +41,16 @@ _Name: TypeAlias = tuple[str, str]
 _decode = msgspec.msgpack.Decoder(Conversation).decode
 
 
-class Exactly:
+class NativeContentReader:
     """Gives conversations as the rows have them, with the source's own form of what is as it was there."""
 
-    def __init__(self, archive: Archive, sound: Sound | None = None) -> None:
+    def __init__(self, archive: Archive, rows: RecoveringReader | None = None) -> None:
         self._archive = archive
-        self._sound = sound or Sound(archive)
+        self._sound = rows or RecoveringReader(archive)
         self._unit: tuple[int, str] | None = None
         self._snapshots: list[Snapshot] = []
         self._asked: Counter[tuple[int, str, int]] = Counter()
-        self._vaults: dict[tuple[int, str, int], Patched] = {}
+        self._vaults: dict[tuple[int, str, int], PatchedVault] = {}
         self._shelf: Shelf | None = None
         self._shelved: dict[tuple[int, str, int], dict[_Name, tuple[int, int] | None]] = {}
 
@@ -75,11 +75,11 @@ class Exactly:
         }
         return list(found.values())
 
-    def _patched(self, snapshot: Snapshot) -> Patched:
+    def _patched(self, snapshot: Snapshot) -> PatchedVault:
         """The vault as far as a snapshot can be read; what is damaged there is as in the rows."""
         place = (snapshot.source, snapshot.unit, snapshot.number)
         if place not in self._vaults:
-            self._vaults[place] = Patched(self._archive.vault, snapshot.manifest)
+            self._vaults[place] = PatchedVault(self._archive.vault, snapshot.manifest)
         return self._vaults[place]
 
     def _kept(self, unit: tuple[int, str]) -> list[Snapshot]:
@@ -143,28 +143,28 @@ def _name(conversation: Conversation) -> _Name:
 
 
 def _conversations(vault: Any, snapshot: Snapshot, manifest: Manifest) -> Iterator[Conversation]:
-    source = Replayed(manifest, vault, snapshot.unit, snapshot.unit)
+    source = ReplayedSource(manifest, vault, snapshot.unit, snapshot.unit)
     unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
     for item in pipeline.read_unit(unit, Notes(keep=0)):
         if isinstance(item, Conversation):
             yield item
 
 
-def _frames(vault: Patched, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
+def _frames(vault: PatchedVault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:
     """The unit with one frame in place of a file, for each frame with the id in it."""
     for place, file in manifest.files.items():
         for chunk in file.chunks if len(file.chunks) > 1 else ():
             data = vault.get(chunk)
             if id_ in data:
-                frame = alone(data)
-                instead = KeptFile(file.name, len(frame), _ALONE, [_ALONE], file.modified_at)
+                frame = as_standalone(data)
+                instead = StoredFile(file.name, len(frame), _ALONE, [_ALONE], file.modified_at)
                 yield _Overlaid(vault, frame), replace(manifest, files={**manifest.files, place: instead})
 
 
 class _Overlaid:
     """A vault that has one blob more."""
 
-    def __init__(self, vault: Patched, data: bytes) -> None:
+    def __init__(self, vault: PatchedVault, data: bytes) -> None:
         self._vault = vault
         self._data = data
 

@@ -15,14 +15,14 @@ _LEVEL = 3
 _HASH_LOG = 16
 
 
-class Packing:
+class Compressor:
     """Makes bytes small, and whole again; for one thread at a time."""
 
-    def packed(self, data: bytes) -> bytes:
+    def compress(self, data: bytes) -> bytes:
         """Bytes made small; they state their size."""
         return self._compress(data)
 
-    def unpacked(self, packed: bytes, size: int | None = None) -> bytes:
+    def decompress(self, packed: bytes, size: int | None = None) -> bytes:
         """The bytes as they were. Raises ValueError over what is damaged, or has another size than this."""
         import zstandard  # noqa: PLC0415
 
@@ -34,7 +34,7 @@ class Packing:
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
 
-    def begun(self, packed: bytes, size: int) -> bytes:
+    def decompress_start(self, packed: bytes, size: int) -> bytes:
         """So many of the first bytes as they were, or all if there are fewer; what follows is not read."""
         import zstandard  # noqa: PLC0415
 

@@ -9,8 +9,8 @@ import msgspec
 
 from agent_journal import readers
 from agent_journal.archive import media
-from agent_journal.archive.candidates import Found, Stat, stat_of
-from agent_journal.archive.recording import Keeping, Kept, sizes_in
+from agent_journal.archive.candidates import ImportCandidate, Stat, stat_of
+from agent_journal.archive.recording import CaptureSession, RecordingSource, sizes_in
 from agent_journal.archive.rows import Row, row_of
 from agent_journal.archive.store import Snapshot, SourceRow, Status
 from agent_journal.conversion import pipeline
@@ -46,7 +46,7 @@ _SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
 _DAMAGE = {kind.label for kind in Kind if kind.damage and kind is not Kind.TORN_TAIL}
 
 
-class Read(msgspec.Struct):
+class ReadResult(msgspec.Struct):
     """A source that was read: its account, and what it consisted of."""
 
     row: SourceRow
@@ -61,7 +61,7 @@ class Read(msgspec.Struct):
     """What is wrong with readers, as `plugins.problems` has it; a second process tells it so."""
 
 
-class Reading:
+class SourceReading:
     """Reads one source. `items` gives what is in it; when they are all taken, `read` is its account."""
 
     def __init__(
@@ -83,16 +83,18 @@ class Reading:
         self._sizes: dict[str, int] = {}
         self.has_failed = False
         """Whether a unit of what was read again could not be read to its end."""
-        self.read = Read(SourceRow(path=""), [], [])
+        self.result = ReadResult(SourceRow(path=""), [], [])
 
-    def items(self, found: Found, before: SourceRow | None = None) -> Iterator[tuple[Item, list[Row]]]:
+    def items(
+        self, found: ImportCandidate, before: SourceRow | None = None
+    ) -> Iterator[tuple[Item, list[Row]]]:
         """Everything in a source with its rows."""
         stat = found.stat or stat_of(found.path)
         home = found.home or (before.home if before else "")
         path = as_text(found.path)
         row = SourceRow(path=path, home=home, reader=found.reader, stat=stat, size=stat.size)
         row.key = before.key if before else 0
-        self.read = Read(row, [], [])
+        self.result = ReadResult(row, [], [])
         note = Notes(found.path, keep=_MOST_NOTES, reports=self._reports)
         has_come = False
         try:
@@ -126,15 +128,17 @@ class Reading:
             row.stat = Stat()  # the next time it may be readable, and look the same
         self._settle(note)
 
-    def again(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[tuple[Item, list[Row]]]:
+    def reread(
+        self, row: SourceRow, units: list[tuple[Snapshot, Source]]
+    ) -> Iterator[tuple[Item, list[Row]]]:
         """Everything in a source as it was kept, read by the reader as it is now."""
-        self.read = Read(row, [], [], is_again=True)
+        self.result = ReadResult(row, [], [], is_again=True)
         note = Notes(row.path, keep=_MOST_NOTES, reports=self._reports)
         for snapshot, source in units:
             reader = readers.get(snapshot.reader)
             yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
             revision = reader.INFO.revision
-            self.read.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
+            self.result.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
         self.has_failed = Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
         if note.failures:
             row.stat = Stat()  # if it is still there, it is tried again
@@ -145,10 +149,10 @@ class Reading:
         if row.status not in _NOTHING_READ:  # else the vault has what it was before
             self._settle_again(note, {as_text(source.label) for _, source in units})
 
-    def _units(self, found: Found, note: Notes) -> Iterator[Unit]:
+    def _units(self, found: ImportCandidate, note: Notes) -> Iterator[Unit]:
         if found.path == "-":  # which has no size before it is read
             given = Stdin()
-            row = self.read.row
+            row = self.result.row
             row.stat, row.size = Stat(given.size), given.size
             source = opened(given)
         else:
@@ -164,30 +168,30 @@ class Reading:
         yield from pipeline.units_of(source, note, self._from_format)
 
     def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
-        row = self.read.row
+        row = self.result.row
         before = self._known.get(as_text(unit.source.path))
-        keeping = Keeping(self._vault, before.manifest if before else None)
+        keeping = CaptureSession(self._vault, before.manifest if before else None)
         info = unit.reader.INFO
         row.reader = info.name
-        kept = Unit(Kept(unit.source, keeping), unit.reader, unit.version)
+        kept = Unit(RecordingSource(unit.source, keeping), unit.reader, unit.version)
         refs: list[str] = []
         failures = len(note.failures)
         for item, rows in self._rows_of(kept, keeping.manifest, note):
             if self._largest_media != 0 and not unit.source.is_folder:
-                refs.extend(media.named(item))
+                refs.extend(media.media_refs(item))
             yield item, rows
         if self._largest_media != 0:
-            media.keep(unit.source, refs, keeping, self._largest_media, note)
-        row.beside.update(
-            {place: stat for place, stat in keeping.beside.items() if as_text(place) != row.path}
+            media.store_media(unit.source, refs, keeping, self._largest_media, note)
+        row.companion_stats.update(
+            {place: stat for place, stat in keeping.companion_stats.items() if as_text(place) != row.path}
         )
         if keeping.has_only_grown:
-            self.read.grown.append(as_text(unit.source.path))
+            self.result.grown.append(as_text(unit.source.path))
         row.size = self._size(unit.source, keeping.manifest)
         keeping.manifest.is_partial = len(note.failures) > failures
         if keeping.manifest.is_partial and before is not None and not before.manifest.is_partial:
-            self.read.partial.append(as_text(unit.source.path))
-        self.read.snapshots.append(
+            self.result.partial.append(as_text(unit.source.path))
+        self.result.snapshots.append(
             Snapshot(
                 source=row.key,
                 unit=as_text(unit.source.path),
@@ -215,25 +219,25 @@ class Reading:
             # None of its bytes came through.
             sizes = [file.size for file in manifest.files.values()]
             if any(answers and not answers[0].sql for answers in manifest.databases.values()):
-                self.read.row.stat = Stat()  # held by another program, or no room for a copy of it
-            note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.read.row.size
+                self.result.row.stat = Stat()  # held by another program, or no room for a copy of it
+            note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.result.row.size
 
     def _size(self, source: Source, manifest: Manifest) -> int:
         """How many bytes were read: of a file as it lies, of a folder of all that was asked for in it."""
-        row = self.read.row
+        row = self.result.row
         if as_text(source.label) == row.path and isinstance(source, File):
             return manifest.files[""].size if "" in manifest.files else row.stat.size
         if not os.path.isdir(row.path):  # something packed is counted as it lies
             return row.stat.size
         # Units share what lies beside them.
         new = {place: size for place, size in sizes_in(manifest).items() if place not in self._sizes}
-        before = row.size if self.read.snapshots else 0
+        before = row.size if self.result.snapshots else 0
         self._sizes |= new
         return before + sum(new.values())
 
     def _settle(self, note: Notes) -> None:
         """Whatever of a file did not come through is named and counted; the rest came through."""
-        row = self.read.row
+        row = self.result.row
         if row.status in _NOTHING_READ:
             row.defects = row.size
         else:
@@ -249,11 +253,11 @@ class Reading:
             {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}
             for each in kept
         ]
-        self.read.notes = [as_text(str(each)) for each in kept]
+        self.result.notes = [as_text(str(each)) for each in kept]
 
     def _settle_again(self, note: Notes, units: set[str]) -> None:
         """The same for what was read from the vault: what was skipped on the way to it stays told."""
-        row = self.read.row
+        row = self.result.row
         told, defects = row.notes, row.defects
         self._settle(note)
         skipped = [] if row.path in units else [each for each in told if each["kind"] in _SKIPPED]
@@ -292,7 +296,7 @@ class _Unfinished(Exception):
     """Nothing is whole yet."""
 
 
-def _wait_if_unfinished(source: Source, found: Found) -> None:
+def _wait_if_unfinished(source: Source, found: ImportCandidate) -> None:
     """What lies where histories lie may still be being written: what it is, is told when there is more."""
     if found.home and _is_unfinished(source):
         raise _Unfinished

@@ -20,7 +20,7 @@ import msgspec
 
 from agent_journal.archive.candidates import Stat, stat_of
 from agent_journal.archive.frames import frames, read_up_to
-from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
+from agent_journal.archive.manifest import Manifest, StoredFile, StoredRows
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
@@ -44,22 +44,22 @@ _LEAST_GROUP, _MOST_GROUP, _GROUP_MASK = 16 << 10, 512 << 10, 0x1F
 _ROWS = msgspec.msgpack.Decoder(list[tuple[Any, ...]])
 
 
-class Keeping:
+class CaptureSession:
     """One unit being kept: the vault, what was known of the unit before, and what is found now."""
 
     def __init__(self, vault: Vault, before: Manifest | None = None) -> None:
         self.vault = vault
         self.manifest = Manifest()
-        self.beside: dict[str, Stat] = {}
-        self.last: tuple[KeptFile, bytes] | None = None
+        self.companion_stats: dict[str, Stat] = {}
+        self.last: tuple[StoredFile, bytes] | None = None
         """The file that was put last, if it is a small one: it is mostly read at once."""
         self._before = before or Manifest()
         self._grown: set[str] = set()
 
     def looked_at(self, location: str) -> None:
         """Remember how a file or folder on disk is now; a later look would miss what was written between."""
-        if location not in self.beside:
-            self.beside[location] = stat_of(location)
+        if location not in self.companion_stats:
+            self.companion_stats[location] = stat_of(location)
 
     @property
     def has_only_grown(self) -> bool:
@@ -69,7 +69,7 @@ class Keeping:
             place in self._grown or (place in now and not file.size) for place, file in before.items()
         )
 
-    def file(self, path: str, source: Source) -> KeptFile:
+    def file(self, path: str, source: Source) -> StoredFile:
         """The file in the vault, put there if this is the first time it is asked for."""
         found = self.manifest.files.get(path)
         if found is None:
@@ -84,16 +84,16 @@ class Keeping:
             self.last = None if data is None else (found, data)
         return found
 
-    def stream(self, file: KeptFile, label: str) -> Stream:
+    def stream(self, file: StoredFile, label: str) -> Stream:
         """The bytes of a file that is kept."""
         if self.last is not None and self.last[0] is file:
             return io.BytesIO(self.last[1])
         return stream_of(file, self.vault, label)
 
 
-def _stored(source: Source, vault: Vault) -> tuple[KeptFile, bytes | None]:
+def _stored(source: Source, vault: Vault) -> tuple[StoredFile, bytes | None]:
     """Put a file's bytes into the vault; those of a small one come back."""
-    kept = KeptFile(as_text(source.name), 0, b"", [], source.modified_at)
+    kept = StoredFile(as_text(source.name), 0, b"", [], source.modified_at)
     first = b""
     digest = hashlib.sha256()
     with source.open() as stream:
@@ -110,22 +110,22 @@ def _stored(source: Source, vault: Vault) -> tuple[KeptFile, bytes | None]:
         except UnreadableSource as error:  # what is before the damage is good
             if not kept.size:
                 raise
-            kept.broke = error.reason
+            kept.read_error = error.reason
     # The hash of a single chunk is known already.
     kept.sha256 = kept.chunks[0] if len(kept.chunks) == 1 else digest.digest()
-    return kept, first if kept.size == len(first) and not kept.broke else None
+    return kept, first if kept.size == len(first) and not kept.read_error else None
 
 
-def _grown(source: Source, vault: Vault, before: KeptFile) -> KeptFile | None:
+def _grown(source: Source, vault: Vault, before: StoredFile) -> StoredFile | None:
     """Put the longer end of a file into the vault; None if it does not begin as it did.
 
     Chunks of its beginning that are damaged there are written again.
     """
     sizes = [vault.size_of(chunk) for chunk in before.chunks]
-    if not before.size or before.broke or None in sizes:
+    if not before.size or before.read_error or None in sizes:
         return None
     digest = hashlib.sha256()
-    kept = KeptFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
+    kept = StoredFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
     with source.open() as stream:
         for chunk, size in zip(before.chunks, sizes, strict=True):
             block = read_up_to(stream, size or 0)
@@ -154,9 +154,9 @@ def _joined_ends(chunks: list[bytes], vault: Vault) -> list[bytes]:
     return [*chunks[:-_MANY_SMALL], vault.put(b"".join(ends))]
 
 
-def stream_of(file: KeptFile, vault: Blobs, label: str = "") -> Stream:
+def stream_of(file: StoredFile, vault: Blobs, label: str = "") -> Stream:
     """The bytes of a file from the vault; it breaks off where the file did."""
-    if len(file.chunks) == 1 and not file.broke:
+    if len(file.chunks) == 1 and not file.read_error:
         return io.BytesIO(vault.get(file.chunks[0]))
     return _Chunks(file, vault, label)
 
@@ -164,9 +164,9 @@ def stream_of(file: KeptFile, vault: Blobs, label: str = "") -> Stream:
 class _Chunks(Closing):
     """Blobs of the vault, one after another."""
 
-    def __init__(self, file: KeptFile, vault: Blobs, label: str) -> None:
+    def __init__(self, file: StoredFile, vault: Blobs, label: str) -> None:
         self._left = iter(file.chunks)
-        self._broke = file.broke
+        self._broke = file.read_error
         self._vault = vault
         self._label = label
         self._block = memoryview(b"")
@@ -187,10 +187,10 @@ class _Chunks(Closing):
         self._block = memoryview(b"")
 
 
-class Kept:
+class RecordingSource:
     """A source whose bytes go into the vault before anybody sees them."""
 
-    def __init__(self, inner: Source, keeping: Keeping, place: str = "") -> None:
+    def __init__(self, inner: Source, keeping: CaptureSession, place: str = "") -> None:
         self.inner = inner
         self._keeping = keeping
         self._place = place
@@ -245,12 +245,13 @@ class Kept:
             self._look_for(names)
             return None
         self._keeping.manifest.present[place] = found.modified_at
-        return Kept(found, self._keeping, place)
+        return RecordingSource(found, self._keeping, place)
 
     def companions(self, *names: str) -> Sequence[Source]:
         place = _beside(self._place, self.is_folder, names)
         found = [
-            Kept(child, self._keeping, _step(place, child.name)) for child in self.inner.companions(*names)
+            RecordingSource(child, self._keeping, _step(place, child.name))
+            for child in self.inner.companions(*names)
         ]
         self._keeping.manifest.folders[place] = [(as_text(child.name), child.is_folder) for child in found]
         self._look_for(names)
@@ -266,10 +267,10 @@ class Kept:
             raise
         if inner.is_folder and not self.is_folder:
             unpacked[self._place] = ""
-        return Kept(inner, self._keeping, self._place)
+        return RecordingSource(inner, self._keeping, self._place)
 
-    def _below(self, child: Source) -> Kept:
-        return Kept(child, self._keeping, _step(self._place, child.name))
+    def _below(self, child: Source) -> RecordingSource:
+        return RecordingSource(child, self._keeping, _step(self._place, child.name))
 
     def _look_for(self, names: Sequence[str]) -> None:
         """What is not there now may be later. Content may name what no file can be called."""
@@ -285,10 +286,10 @@ class Kept:
             self._keeping.looked_at(f"{self.inner.location}-wal")
         try:
             with sqlite_copy.opened(self.inner) as answering:
-                yield KeptDatabase(answering, answers, self._keeping.vault)
+                yield RecordingDatabase(answering, answers, self._keeping.vault)
         except UnreadableSource as error:
             if not answers:  # it did not even open
-                answers.append(KeptRows("", (), [], error.reason))
+                answers.append(StoredRows("", (), [], error.reason))
             raise
 
     @contextmanager
@@ -296,19 +297,19 @@ class Kept:
         """The same for a first look, without a copy."""
         answers = self._keeping.manifest.databases.setdefault(self._place, [])
         with sqlite_copy.glanced(self.inner) as answering:
-            yield KeptDatabase(answering, answers, self._keeping.vault)
+            yield RecordingDatabase(answering, answers, self._keeping.vault)
 
 
-class KeptDatabase(Database):
+class RecordingDatabase(Database):
     """A database whose answers go into the vault."""
 
-    def __init__(self, answering: Database, answers: list[KeptRows], vault: Vault) -> None:
+    def __init__(self, answering: Database, answers: list[StoredRows], vault: Vault) -> None:
         self._answering = answering
         self._answers = answers
         self._vault = vault
 
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
-        answer = KeptRows(sql, values, [])
+        answer = StoredRows(sql, values, [])
         self._answers.append(answer)
         group: list[bytes] = []
         size = 0
@@ -323,7 +324,7 @@ class KeptDatabase(Database):
                     group, size = [], 0
                 yield row
         except UnreadableSource as error:
-            answer.broke = error.reason
+            answer.read_error = error.reason
             raise
         finally:
             if group:
@@ -333,11 +334,11 @@ class KeptDatabase(Database):
 class ReplayedDatabase(Database):
     """Answers as a database once did."""
 
-    def __init__(self, answers: list[KeptRows], vault: Blobs, label: str) -> None:
+    def __init__(self, answers: list[StoredRows], vault: Blobs, label: str) -> None:
         # Asked twice, the answer that goes on longest holds the other.
-        self._answers: dict[tuple[str, tuple[Any, ...]], KeptRows] = {
+        self._answers: dict[tuple[str, tuple[Any, ...]], StoredRows] = {
             (answer.sql, answer.values): answer
-            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.broke))
+            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.read_error))
         }
         self._vault = vault
         self._label = label
@@ -348,8 +349,8 @@ class ReplayedDatabase(Database):
             raise UnreadableSource(self._label, "this was not asked when the database was kept")
         for group in answer.groups:
             yield from _ROWS.decode(self._vault.get(group))
-        if answer.broke:
-            raise UnreadableSource(self._label, answer.broke)
+        if answer.read_error:
+            raise UnreadableSource(self._label, answer.read_error)
 
 
 def _array(encoded: list[bytes]) -> bytes:
@@ -357,7 +358,7 @@ def _array(encoded: list[bytes]) -> bytes:
     return b"\xdd" + len(encoded).to_bytes(4, "big") + b"".join(encoded)
 
 
-class Replayed:
+class ReplayedSource:
     """A unit as it was when it was kept."""
 
     def __init__(
@@ -413,7 +414,7 @@ class Replayed:
         """The database that the file was."""
         answers = self._manifest.databases.get(self._place, [])
         if answers and not answers[0].sql:
-            raise UnreadableSource(self.label, answers[0].broke)
+            raise UnreadableSource(self.label, answers[0].read_error)
         yield ReplayedDatabase(answers, self._vault, self.label)
 
     @contextmanager
@@ -433,8 +434,8 @@ class Replayed:
         listed = self._manifest.folders.get(place, [])
         return [self._at(_step(place, name), is_folder=is_folder) for name, is_folder in listed]
 
-    def _at(self, place: str, *, is_folder: bool) -> Replayed:
-        return Replayed(self._manifest, self._vault, *self._unit, place, is_folder=is_folder)
+    def _at(self, place: str, *, is_folder: bool) -> ReplayedSource:
+        return ReplayedSource(self._manifest, self._vault, *self._unit, place, is_folder=is_folder)
 
 
 def sizes_in(manifest: Manifest) -> dict[str, int]:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from agent_journal.archive import DATABASE, LOCK, checking, forgetting, open_as_it_is, salvage
-from agent_journal.archive.candidates import Found, is_gone
+from agent_journal.archive import DATABASE, LOCK, checking, forgetting, open_without_migrating, salvage
+from agent_journal.archive.candidates import ImportCandidate, is_gone
 from agent_journal.archive.lock import Lock
-from agent_journal.archive.manifest import KeptFile, KeptRows
-from agent_journal.archive.reading import Reading
+from agent_journal.archive.manifest import StoredFile, StoredRows
+from agent_journal.archive.reading import SourceReading
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.archive.sqlite import is_damaged
-from agent_journal.archive.vault import Place
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.errors import AgentJournalError, DamagedArchive
 from agent_journal.files import sync_folder
 from agent_journal.inputs.closeable import Closing
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.manifest import Manifest
-    from agent_journal.archive.store import Snapshot, SourceRow, Unsound
+    from agent_journal.archive.store import DamagedRows, Snapshot, SourceRow
     from agent_journal.archive.vault import Vault
 
 STDIN = "-"
 
 
-class Healed(NamedTuple):
+class Repaired(NamedTuple):
     """Something that was damaged and is not any more."""
 
     what: str
@@ -66,21 +66,23 @@ class Lost(NamedTuple):
     """Whether the journal does without it from now on."""
 
 
-class Outcome(NamedTuple):
+class RepairOutcome(NamedTuple):
     """What a repair did."""
 
-    healed: list[Healed]
+    repaired: list[Repaired]
     lost: list[Lost]
 
 
-class Repairing:
+class Repair:
     """One repair of a journal that nobody else is writing to."""
 
-    def __init__(self, archive: Archive, now: str, told: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, archive: Archive, now: str, on_progress: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._archive = archive
         self._now = now
-        self._told = told
-        self._healed: list[Healed] = []
+        self._told = on_progress
+        self._healed: list[Repaired] = []
         self._lost: list[Lost] = []
 
     def run(
@@ -88,8 +90,8 @@ class Repairing:
         backup: Archive | None = None,
         *,
         gives_up: bool = False,
-        reimport: Callable[[list[Found]], None] | None = None,
-    ) -> Outcome:
+        reimport: Callable[[list[ImportCandidate]], None] | None = None,
+    ) -> RepairOutcome:
         """Heal what can be healed, first from what is nearest to the source.
 
         `reimport` is given sources of which the journal no longer knows what it kept, and that are on disk.
@@ -105,22 +107,22 @@ class Repairing:
         self._rows(backup, gives_up=gives_up)
         if damaged:
             self._name_lost(damaged, gives_up=gives_up)
-        return Outcome(self._healed, self._lost)
+        return RepairOutcome(self._healed, self._lost)
 
     # The database's own structure
 
     def _file(self) -> None:
-        if self._archive.store.mend_indexes():
-            self._healed.append(Healed("journal.db", "an index of its tables was damaged, and made again"))
+        if self._archive.store.rebuild_damaged_indexes():
+            self._healed.append(Repaired("journal.db", "an index of its tables was damaged, and made again"))
 
     # Blobs
 
-    def _damaged(self) -> dict[bytes, Place]:
+    def _damaged(self) -> dict[bytes, BlobLocation]:
         """Every blob that is needed and is not what was put, where it should lie."""
         store, vault = self._archive.store, self._archive.vault
         needed = checking.needed_blobs(self._archive)
-        places = [(blob, place) for blob, place in store.places() if needed is None or blob in needed]
-        found = {blob: place for blob, place in places if vault.trouble_at(blob, place)}
+        places = [(blob, place) for blob, place in store.locations() if needed is None or blob in needed]
+        found = {blob: place for blob, place in places if vault.problem_at(blob, place)}
         known = {blob for blob, _ in places}
         named = {
             blob
@@ -130,9 +132,9 @@ class Repairing:
             for blob in snapshot.manifest.blobs()
         }
         unknown = named - known  # an older version did not remember how large what it lost was
-        return found | dict.fromkeys(unknown, Place(0, 0, 0, 0))
+        return found | dict.fromkeys(unknown, BlobLocation(0, 0, 0, 0))
 
-    def _from_sources(self, damaged: dict[bytes, Place]) -> None:
+    def _from_sources(self, damaged: dict[bytes, BlobLocation]) -> None:
         for row, snapshot in list(self._holding(damaged)):
             path = as_path(row.path)
             wanted = damaged.keys() & set(snapshot.manifest.blobs())
@@ -141,16 +143,18 @@ class Repairing:
             self._told(f"reading {row.path}")
             with _Taking(self._archive.vault, wanted) as taking:
                 known = {snapshot.unit: snapshot}
-                reading = Reading(cast("Vault", taking), self._now, None, known, largest_media=None)
+                reading = SourceReading(cast("Vault", taking), self._now, None, known, largest_media=None)
                 try:
-                    for _ in reading.items(Found(path, row.reader, row.home), row):
+                    for _ in reading.items(ImportCandidate(path, row.reader, row.home), row):
                         pass
                 except (AgentJournalError, OSError):
                     pass  # what came before that is of use
                 self._archive.vault.settle()
                 self._put(row.path, damaged, taking.healed, "read again from the source")
 
-    def _again(self, damaged: dict[bytes, Place], reimport: Callable[[list[Found]], None]) -> None:
+    def _again(
+        self, damaged: dict[bytes, BlobLocation], reimport: Callable[[list[ImportCandidate]], None]
+    ) -> None:
         """Import sources anew whose manifests are damaged: those name bytes that never were."""
         store = self._archive.store
         rows = {
@@ -163,7 +167,7 @@ class Repairing:
         there = [row for row in rows.values() if row.path != STDIN and not is_gone(as_path(row.path))]
         if not there:
             return
-        reimport([Found(as_path(row.path), row.reader, row.home) for row in there])
+        reimport([ImportCandidate(as_path(row.path), row.reader, row.home) for row in there])
         left = self._damaged()
         gone = damaged.keys() - left.keys()
         for blob in gone:
@@ -171,10 +175,10 @@ class Repairing:
         for row in there:
             if not any(each.manifest.damage for each in store.snapshots(row.key)) and gone:
                 self._healed.append(
-                    Healed(row.path, "what tells which bytes were kept of it, imported again")
+                    Repaired(row.path, "what tells which bytes were kept of it, imported again")
                 )
 
-    def _from_backup(self, damaged: dict[bytes, Place], backup: Archive) -> None:
+    def _from_backup(self, damaged: dict[bytes, BlobLocation], backup: Archive) -> None:
         held: dict[str, set[bytes]] = {}
         for row, snapshot in self._holding(damaged):
             held.setdefault(row.path, set()).update(damaged.keys() & set(snapshot.manifest.blobs()))
@@ -189,13 +193,13 @@ class Repairing:
             self._archive.vault.settle()
             self._put(path, damaged, healed, f"copied from {backup.home}")
 
-    def _put(self, path: str, damaged: dict[bytes, Place], healed: set[bytes], how: str) -> None:
+    def _put(self, path: str, damaged: dict[bytes, BlobLocation], healed: set[bytes], how: str) -> None:
         sizes = [damaged.pop(blob).size for blob in healed if blob in damaged]
         if sizes:
             pieces = f"{len(sizes):,} {'piece' if len(sizes) == 1 else 'pieces'} of the vault"
-            self._healed.append(Healed(path, f"{pieces} {how}", sum(sizes)))
+            self._healed.append(Repaired(path, f"{pieces} {how}", sum(sizes)))
 
-    def _holding(self, damaged: dict[bytes, Place]) -> Iterator[tuple[SourceRow, Snapshot]]:
+    def _holding(self, damaged: dict[bytes, BlobLocation]) -> Iterator[tuple[SourceRow, Snapshot]]:
         """The snapshots that need damaged blobs, with their sources."""
         store = self._archive.store
         for row in list(store.sources()):
@@ -203,7 +207,7 @@ class Repairing:
                 if not damaged.keys().isdisjoint(snapshot.manifest.blobs()):
                     yield row, snapshot
 
-    def _name_lost(self, damaged: dict[bytes, Place], *, gives_up: bool) -> None:
+    def _name_lost(self, damaged: dict[bytes, BlobLocation], *, gives_up: bool) -> None:
         for row, snapshot in list(self._holding(damaged)):
             blobs = damaged.keys() & set(snapshot.manifest.blobs())
             size = sum(damaged[blob].size for blob in blobs)
@@ -218,19 +222,21 @@ class Repairing:
     def _in_gap(self, snapshot: Snapshot, label: str) -> list[str]:
         """The conversations that the vault no longer gives whole."""
         store, whole = self._archive.store, set()
-        patched = salvage.Patched(self._archive.vault, snapshot.manifest)
-        for item in salvage.readable(snapshot, patched, label):
+        patched = salvage.PatchedVault(self._archive.vault, snapshot.manifest)
+        for item in salvage.readable_items(snapshot, patched, label):
             key = store.key_of(item.source, item.id) if isinstance(item, Conversation) else None
             if key is not None and isinstance(item, Conversation) and _holds(item, store.conversation(key)):
                 whole.add(key)
-        left = [key for key in store.told_by(snapshot.source, snapshot.unit) if key not in whole]
+        left = [
+            key for key in store.conversations_of_unit(snapshot.source, snapshot.unit) if key not in whole
+        ]
         return [f"{each.source}:{each.id}" for each in store.listed(left).values()]
 
     def _give_up(self, snapshot: Snapshot, blobs: set[bytes], label: str) -> None:
         """Let a snapshot do without what is lost; what the rows have of it is kept beside the rest."""
         store, vault = self._archive.store, self._archive.vault
-        kept = forgetting.rewritten(self._archive, snapshot, label)
-        gaps = {blob: vault.put(salvage.stand_in(vault, snapshot.manifest, blob)) for blob in blobs}
+        kept = forgetting.rewrite_snapshot(self._archive, snapshot, label)
+        gaps = {blob: vault.put(salvage.placeholder_for(vault, snapshot.manifest, blob)) for blob in blobs}
         vault.settle()
         rest = _without(vault, snapshot.manifest, gaps)
         last = max(each.number for each in store.snapshots(snapshot.source, snapshot.unit))
@@ -245,54 +251,56 @@ class Repairing:
     def _rows(self, backup: Archive | None, *, gives_up: bool) -> None:
         store = self._archive.store
         for listed in list(store.listed(store.all_conversations()).values()):
-            unsound = store.unsound(listed.key)
-            if not unsound:
+            damaged_rows = store.damaged_rows(listed.key)
+            if not damaged_rows:
                 continue
             name = f"{listed.source}:{listed.id}"
             self._told(f"mending {name}")
             for item, where in self._elsewhere(listed.key, backup):
                 with store.transaction():
-                    mended = store.mend(listed.key, item, [row_of(entry) for entry in item.timeline])
-                left = store.unsound(listed.key)
-                if mended or left.detail != unsound.detail:
+                    mended = store.repair_entries(
+                        listed.key, item, [row_of(entry) for entry in item.timeline]
+                    )
+                left = store.damaged_rows(listed.key)
+                if mended or left.detail != damaged_rows.detail:
                     what = (
                         f"{mended:,} {'entry' if mended == 1 else 'entries'}"
                         if mended
                         else "what is known of it"
                     )
-                    self._healed.append(Healed(name, f"{what} of the rows {where}"))
-                unsound = left
-                if not unsound:
+                    self._healed.append(Repaired(name, f"{what} of the rows {where}"))
+                damaged_rows = left
+                if not damaged_rows:
                     break
-            if unsound:
-                self._lose_rows(listed.key, name, unsound, gives_up=gives_up)
+            if damaged_rows:
+                self._lose_rows(listed.key, name, damaged_rows, gives_up=gives_up)
         with store.transaction():
-            mended = store.mend_links()
+            mended = store.repair_links()
         if mended:
             told = f"{mended:,} that did not fit together {'was' if mended == 1 else 'were'} set right"
-            self._healed.append(Healed("journal.db", f"counts and links of the rows: {told}"))
+            self._healed.append(Repaired("journal.db", f"counts and links of the rows: {told}"))
 
-    def _lose_rows(self, key: int, name: str, unsound: Unsound, *, gives_up: bool) -> None:
+    def _lose_rows(self, key: int, name: str, damaged_rows: DamagedRows, *, gives_up: bool) -> None:
         if gives_up:
             with self._archive.store.transaction():
-                self._archive.store.settle_for_columns(key)
-        number = len(unsound.entries)
+                self._archive.store.accept_columns(key)
+        number = len(damaged_rows.entries)
         what = (
             f"{number:,} {'entry' if number == 1 else 'entries'} of the rows, all but the words"
             if number
             else ""
         )
-        known = "what is known of it beside its entries" if unsound.detail else ""
+        known = "what is known of it beside its entries" if damaged_rows.detail else ""
         self._lost.append(Lost(name, " and ".join(filter(None, (what, known))), 0, [name], gives_up))
 
     def _elsewhere(self, key: int, backup: Archive | None) -> Iterator[tuple[Conversation, str]]:
         """A conversation as the vault has it, and as a backup does."""
         store = self._archive.store
         listed = store.listed([key])[key]
-        for item in salvage.told_in_vault(self._archive, key):
+        for item in salvage.versions_in_vault(self._archive, key):
             yield item, "read again from the vault"
         there = backup.store.key_of(listed.source, listed.id) if backup is not None else None
-        if backup is not None and there is not None and not backup.store.unsound(there):
+        if backup is not None and there is not None and not backup.store.damaged_rows(there):
             yield backup.store.conversation(there), f"copied from {backup.home}"
 
 
@@ -301,9 +309,9 @@ def has_no_rows(home: Path) -> bool:
     return is_damaged(home / DATABASE)
 
 
-def restore_rows(home: Path, backup: Path) -> list[Healed]:
+def restore_rows(home: Path, backup: Path) -> list[Repaired]:
     """Put the rows of a backup in the place of rows that cannot be used; those are kept beside them."""
-    with open_as_it_is(backup) as copy:
+    with open_without_migrating(backup) as copy:
         wanting = [*copy.store.problems()]
         if wanting:
             raise DamagedArchive(wanting[0][0], f"the backup cannot be used either: {wanting[0][1]}")
@@ -319,7 +327,7 @@ def restore_rows(home: Path, backup: Path) -> list[Healed]:
         finally:
             lock.release()
     how = f"the rows could not be used; those of {backup} are in their place, and they are {aside.name} now"
-    return [Healed(DATABASE, f"{how}. 'aj sync' brings in what came since")]
+    return [Repaired(DATABASE, f"{how}. 'aj sync' brings in what came since")]
 
 
 def _set_aside(home: Path) -> Path:
@@ -398,14 +406,14 @@ def _without(vault: Vault, manifest: Manifest, gaps: dict[bytes, bytes]) -> Mani
             data = vault.get(chunk)
             digest.update(data)
             size += len(data)
-        files[place] = KeptFile(file.name, size, digest.digest(), chunks, file.modified_at, file.broke)
+        files[place] = StoredFile(file.name, size, digest.digest(), chunks, file.modified_at, file.read_error)
     databases = {
         place: [
-            KeptRows(
+            StoredRows(
                 each.sql,
                 each.values,
                 [gaps.get(group, group) for group in each.groups],
-                each.broke,
+                each.read_error,
                 each.count,
             )
             for each in answers

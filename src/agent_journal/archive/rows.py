@@ -91,11 +91,11 @@ class Row(NamedTuple):
     @property
     def stored(self) -> bytes:
         """The body without what columns tell."""
-        return bodies.stored(self.body, self[:6])
+        return bodies.strip_columns(self.body, self[:6])
 
     def with_stored(self, body: bytes) -> Row:
         """The row with a body that was stored."""
-        return self._replace(body=bodies.whole(body, self[:6]))
+        return self._replace(body=bodies.restore_columns(body, self[:6]))
 
 
 def row_of(entry: Message | Event) -> Row:
@@ -138,7 +138,7 @@ def _row_of_message(message: Message) -> Row:
             said.append(part.code)  # type: ignore[union-attr]
         elif kind is Media and (held := tree.held_text(part)) is not None:  # type: ignore[arg-type]
             attached.append(held)
-    text, tool, output = bodies.BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
+    text, tool, output = bodies.TEXT_SEPARATOR.join(said) if said else None, "\n".join(given), "\n".join(gave)
     body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
@@ -175,7 +175,7 @@ def speaker(role: str, *, hidden: bool) -> str:
     return "system" if hidden and role == "user" else role
 
 
-def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
+def texts_by_field(message: Message) -> tuple[tuple[str, str], ...]:
     """What a message says, by where it says so: said, given to tools, given by them, thought, attached."""
     pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": [], "attached": []}
     names = {"said": "text", "thought": "thinking", "call": "tool", "answer": "output", "file": "attached"}
@@ -186,13 +186,13 @@ def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
         if isinstance(part, ToolCall):
             pieces["tool"] += _numbers(part.input)
     return tuple(
-        (field, (bodies.BETWEEN if field == "text" else "\n").join(texts))
+        (field, (bodies.TEXT_SEPARATOR if field == "text" else "\n").join(texts))
         for field, texts in pieces.items()
         if texts
     )
 
 
-def says_all(more: Message | Event, less: Message | Event) -> bool:
+def contains_all(more: Message | Event, less: Message | Event) -> bool:
     """Whether an entry says everything that another version of it says, and perhaps more.
 
     What was said, thought, called and answered counts, and what was attached; not the source's own remarks.
@@ -245,7 +245,7 @@ def without_native(message: Message) -> Message:
     return replace(message, parts=parts, native=None)
 
 
-def messages_in(rows: Iterable[Row]) -> int:
+def message_count(rows: Iterable[Row]) -> int:
     """How many of the rows are messages; the others are events."""
     return sum(row.role is not None for row in rows)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import readers
-from agent_journal.archive.recording import Replayed
+from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.manifest import KeptFile, Manifest
+    from agent_journal.archive.manifest import Manifest, StoredFile
     from agent_journal.archive.store import Snapshot
     from agent_journal.archive.vault import Vault
     from agent_journal.model import Conversation, Event, Item
@@ -33,7 +33,7 @@ _NO_ROWS = b"\xdd\x00\x00\x00\x00"  # an empty list, as groups of rows are kept
 _ARRAY_BEGINS, _ARRAY_ENDS = b"[null", b"]"
 
 
-class Patched:
+class PatchedVault:
     """The vault for one unit, with something that lets the rest be read in place of each damaged blob."""
 
     def __init__(self, vault: Vault, manifest: Manifest) -> None:
@@ -47,7 +47,7 @@ class Patched:
             return self._vault.get(blob)
         except DamagedArchive as error:
             self.damaged[blob] = error
-            return stand_in(self._vault, self._manifest, blob)
+            return placeholder_for(self._vault, self._manifest, blob)
 
     @property
     def trouble(self) -> DamagedArchive | None:
@@ -57,7 +57,7 @@ class Patched:
         return next(iter(self.damaged.values()), None)
 
 
-def stand_in(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
+def placeholder_for(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
     """What lets a unit be read without a blob: no rows, no lines, or the bracket that an array needs."""
     for answers in manifest.databases.values():
         if any(blob in answer.groups for answer in answers):
@@ -70,7 +70,7 @@ def stand_in(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
     return _ARRAY_ENDS if blob == file.chunks[-1] else b""
 
 
-def _is_array(vault: Vault, file: KeptFile) -> bool:
+def _is_array(vault: Vault, file: StoredFile) -> bool:
     """Whether a file of several pieces is cut behind the elements of an array."""
     for place, sign in ((0, b"["), (1, b",")):
         try:
@@ -82,21 +82,21 @@ def _is_array(vault: Vault, file: KeptFile) -> bool:
 
 def items(archive: Archive, snapshot: Snapshot, label: str) -> Iterator[Item]:
     """Everything in a snapshot; what is damaged in the vault comes from the rows."""
-    patched = Patched(archive.vault, snapshot.manifest)
+    patched = PatchedVault(archive.vault, snapshot.manifest)
     given: set[tuple[str, str]] = set()
     is_known = snapshot.reader in readers.discover()
-    for item in readable(snapshot, patched, label):
+    for item in readable_items(snapshot, patched, label):
         given.add((item.source, item.id))
-        yield item if patched.trouble is None else completed(archive, item)
+        yield item if patched.trouble is None else complete_item(archive, item)
     if patched.trouble is not None or not is_known:
         yield from _from_rows(archive, snapshot, given)
 
 
-def readable(snapshot: Snapshot, patched: Patched, label: str) -> Iterator[Item]:
+def readable_items(snapshot: Snapshot, patched: PatchedVault, label: str) -> Iterator[Item]:
     """What can be read of a snapshot; nothing, if its reader is not there any more."""
     if snapshot.reader not in readers.discover():
         return
-    source = Replayed(snapshot.manifest, patched, label, snapshot.unit)
+    source = ReplayedSource(snapshot.manifest, patched, label, snapshot.unit)
     unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
     try:
         yield from pipeline.read_unit(unit, Notes(), is_confined=False)
@@ -106,7 +106,7 @@ def readable(snapshot: Snapshot, patched: Patched, label: str) -> Iterator[Item]
             raise
 
 
-def completed(archive: Archive, item: Item) -> Item:
+def complete_item(archive: Archive, item: Item) -> Item:
     """An item that may lack something, as the rows have it, with the source's own form of what is in it."""
     if isinstance(item, Memory):
         return item
@@ -131,7 +131,7 @@ def _own(entry: Message | Event, other: Message | Event | None, left: set[str]) 
 def _from_rows(archive: Archive, snapshot: Snapshot, given: set[tuple[str, str]]) -> Iterator[Item]:
     """What the rows have of a unit and the vault did not give."""
     store = archive.store
-    for key in store.told_by(snapshot.source, snapshot.unit):
+    for key in store.conversations_of_unit(snapshot.source, snapshot.unit):
         conversation = store.conversation(key)
         if (conversation.source, conversation.id) not in given:
             yield conversation
@@ -140,20 +140,20 @@ def _from_rows(archive: Archive, snapshot: Snapshot, given: set[tuple[str, str]]
             yield memory
 
 
-def told_in_vault(archive: Archive, key: int) -> Iterator[Conversation]:
+def versions_in_vault(archive: Archive, key: int) -> Iterator[Conversation]:
     """A conversation as each snapshot in the vault tells it, newest first, as far as that can be read."""
     store = archive.store
     listed = store.listed([key]).get(key)
     for source, unit in store.units_of(key) if listed is not None else ():
         for snapshot in reversed(store.snapshots(source, unit) or store.snapshots(source)):
-            patched = Patched(archive.vault, snapshot.manifest)
-            for item in readable(snapshot, patched, unit):
+            patched = PatchedVault(archive.vault, snapshot.manifest)
+            for item in readable_items(snapshot, patched, unit):
                 is_meant = listed is not None and (item.source, item.id) == (listed.source, listed.id)
                 if is_meant and not isinstance(item, Memory):
                     yield item
 
 
-class Told(NamedTuple):
+class DamageReport(NamedTuple):
     """What is to be said of a conversation whose rows are damaged."""
 
     name: str
@@ -171,12 +171,12 @@ class Told(NamedTuple):
         return f"entries: {', '.join(filter(None, told))}; 'aj repair' heals what can be healed"
 
 
-class Sound:
+class RecoveringReader:
     """Reads rows; what is damaged in them comes from the vault, and what is nowhere else is told."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, DamageReport] = {}
 
     def conversation(self, key: int) -> Conversation:
         """A conversation with all of its entries."""
@@ -189,18 +189,18 @@ class Sound:
         """Some entries of a conversation by their keys."""
         return self._sound(key, self._archive.store.entries_by_key(keys))
 
-    def told(self) -> list[Told]:
+    def take_reports(self) -> list[DamageReport]:
         """What is to be said of what was read since this was asked last."""
         told, self._told = [*self._told.values()], {}
         return told
 
     def _sound(self, key: int, entries: dict[int, Message | Event]) -> dict[int, Message | Event]:
         store = self._archive.store
-        damaged = {place: store.stood_in[place] for place in entries if place in store.stood_in}
+        damaged = {place: store.substituted[place] for place in entries if place in store.substituted}
         if not damaged:
             return entries
         recovered: dict[int, Message | Event] = {}
-        for item in told_in_vault(self._archive, key):
+        for item in versions_in_vault(self._archive, key):
             found = {row_of(entry).hash: entry for entry in item.timeline}
             for place, digest in damaged.items():
                 if digest in found and place not in recovered:
@@ -209,7 +209,7 @@ class Sound:
             if len(recovered) == len(damaged):
                 break
         listed = store.listed([key])[key]
-        before = self._told.get(key, Told(f"{listed.source}:{listed.id}", 0, 0))
+        before = self._told.get(key, DamageReport(f"{listed.source}:{listed.id}", 0, 0))
         self._told[key] = before._replace(
             recovered=before.recovered + len(recovered),
             missing=before.missing + len(damaged) - len(recovered),

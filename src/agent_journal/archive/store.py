@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.vault import Place
+    from agent_journal.archive.vault import BlobLocation
     from agent_journal.model import Conversation, Event, Link, Memory, Message
 
 
@@ -45,7 +45,7 @@ class SourceRow(msgspec.Struct, kw_only=True):
     home: str = ""
     """The pattern by which it was found; empty for what a person named."""
     stat: Stat = Stat()
-    beside: dict[str, Stat] = {}
+    companion_stats: dict[str, Stat] = {}
     """Everything else its reader looked at or for."""
     reader: str = ""
     status: str = Status.IMPORTED
@@ -58,13 +58,13 @@ class SourceRow(msgspec.Struct, kw_only=True):
     missing_since: str | None = None
 
 
-class Known(NamedTuple):
+class SourceState(NamedTuple):
     """What tells whether a source is as it was when it was read, as it is stored."""
 
     key: int
     home: str
     stat: bytes
-    beside: bytes | None
+    companion_stats: bytes | None
     status: str
     read_at: str
     missing_since: str | None
@@ -83,7 +83,7 @@ class Snapshot(msgspec.Struct, kw_only=True):
     manifest: Manifest
 
 
-class Unsound(NamedTuple):
+class DamagedRows(NamedTuple):
     """What is damaged of a conversation in the rows."""
 
     entries: dict[int, tuple[str, bytes]]
@@ -113,13 +113,13 @@ class Change(NamedTuple):
     conversation: int
     added: int
     changed: int
-    indexed: list[Indexed]
+    index_entries: list[IndexEntry]
     removed: list[int]
-    leaves: bool = False
+    misses_entries: bool = False
     """Whether something that was there before did not come again."""
 
 
-class Indexed(NamedTuple):
+class IndexEntry(NamedTuple):
     """What the index is given of a message, a title or a memory."""
 
     key: int
@@ -176,7 +176,7 @@ class Listed(msgspec.Struct, kw_only=True):
     """Whether no more of it is known than what was asked."""
 
 
-class Found(NamedTuple):
+class EntryView(NamedTuple):
     """An entry that a search found, with what is shown of it."""
 
     key: int
@@ -193,7 +193,7 @@ class Found(NamedTuple):
     """Of a memory: who remembers it. All else is in a conversation, which has a source."""
 
 
-class Placed(NamedTuple):
+class EntryLocation(NamedTuple):
     """Where an entry that was found stands."""
 
     key: int
@@ -205,11 +205,11 @@ class Placed(NamedTuple):
     """The conversation that it is shown with: that of a subagent belongs to the one it works for."""
     id: str
     """Of the conversation that it is in."""
-    sameness: Any = None
+    duplicate_key: Any = None
     """Equal in entries that are copies of each other, as far as can be told; None if it cannot be told."""
 
 
-class Spent(NamedTuple):
+class UsageSum(NamedTuple):
     """What was used within one bucket of time, of one source and model."""
 
     conversation: int
@@ -219,7 +219,7 @@ class Spent(NamedTuple):
     bucket: int
     source: str
     model: str | None
-    above: int
+    price_tier_threshold: int
     """The largest of the sizes that prices depend on that the prompts were larger than."""
     estimated: int
     state: str
@@ -247,7 +247,7 @@ class Spent(NamedTuple):
         return self.input + self.output + self.cache_read + self.cache_write + self.other
 
 
-class Holder(NamedTuple):
+class UsageConversation(NamedTuple):
     """A conversation that used something."""
 
     key: int
@@ -264,7 +264,7 @@ class Counts(msgspec.Struct, kw_only=True):
     """How much there is."""
 
     conversations: int = 0
-    aside: int = 0
+    hidden_from_lists: int = 0
     """Those of the conversations that lists leave out: of subagents, and twins of others."""
     messages: int = 0
     events: int = 0
@@ -298,7 +298,7 @@ class Store(Catalog, Protocol):
     """
 
     journal_id: str
-    stood_in: dict[int, bytes]
+    substituted: dict[int, bytes]
     """The hashes of entries, by key, that are damaged and for which what columns have was given."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -320,7 +320,7 @@ class Store(Catalog, Protocol):
     def sources(self) -> Iterator[SourceRow]:
         """Every source, without its notes, in order of their paths."""
 
-    def ledger(self, path: str | None = None) -> dict[str, Known]:
+    def ledger(self, path: str | None = None) -> dict[str, SourceState]:
         """What is known of every source, or of one, by its path as text."""
 
     def source(self, path: str) -> SourceRow | None:
@@ -359,20 +359,20 @@ class Store(Catalog, Protocol):
         A list of prompts is left out where something tells more.
         """
 
-    def holds_nothing(self, source: int) -> bool:
+    def is_empty_source(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""
 
     def conversations_of(self, source: int) -> list[int]:
         """The conversations that a source holds, or once held."""
 
-    def told_by(self, source: int, unit: str) -> list[int]:
+    def conversations_of_unit(self, source: int, unit: str) -> list[int]:
         """The conversations that a unit of a source tells, as far as that is known."""
 
     # The vault's catalog
-    def places(self) -> Iterator[tuple[bytes, Place]]:
+    def locations(self) -> Iterator[tuple[bytes, BlobLocation]]:
         """Every blob with its place, pack by pack."""
 
-    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+    def mark_lost(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
         """Remember that blobs are lost; their sizes stay known."""
 
     def needed_blobs(self) -> set[bytes]:
@@ -404,10 +404,10 @@ class Store(Catalog, Protocol):
     def resolve_duplicates(self) -> None:
         """Take apart what is no duplicate, so that all is as if it were imported now."""
 
-    def begin_again(self, source: int) -> None:
+    def begin_reimport(self, source: int) -> None:
         """What is put from now on is all that a source gives, until `end_again`."""
 
-    def end_again(self, source: int, *, is_whole: bool) -> Change:
+    def end_reimport(self, source: int, *, is_whole: bool) -> Change:
         """Take away what only this source gave and did not give again, if it was read whole."""
 
     def key_of(self, source: str, id_: str) -> int | None:
@@ -431,10 +431,10 @@ class Store(Catalog, Protocol):
     def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
         """Entries by their keys; only the blocks in which these lie are read."""
 
-    def unsound(self, conversation: int) -> Unsound:
+    def damaged_rows(self, conversation: int) -> DamagedRows:
         """What is damaged of a conversation."""
 
-    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
+    def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
         """Write again what is damaged of a conversation and sound in these rows; how many entries."""
 
     def link(self, key: int) -> Link | None:
@@ -450,7 +450,7 @@ class Store(Catalog, Protocol):
         """Conversations as lists show them; those that are no longer there are left out."""
 
     def conversations(
-        self, wanted: Filter, sort: str = "updated", limit: int | None = None
+        self, filters: Filter, sort: str = "updated", limit: int | None = None
     ) -> Iterator[Listed]:
         """Conversations in the order asked for, newest first by default."""
 
@@ -463,19 +463,19 @@ class Store(Catalog, Protocol):
     def put_memory(self, memory: Memory, source: int) -> Change:
         """Bring in a memory; another with the same id is replaced if it says something else."""
 
-    def settle_for_columns(self, conversation: int) -> None:
+    def accept_columns(self, conversation: int) -> None:
         """Let what the columns have of damaged entries be all that there is of them."""
 
     def all_conversations(self) -> list[int]:
         """The keys of all conversations."""
 
-    def mend_links(self) -> int:
+    def repair_links(self) -> int:
         """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
 
     def is_damaged(self) -> bool:
         """Whether the database itself does not fit together, whatever is in it."""
 
-    def mend_indexes(self) -> bool:
+    def rebuild_damaged_indexes(self) -> bool:
         """Make the indexes of tables again if one does not fit its table; whether one did not."""
 
     def memories(self) -> Iterator[Memory]:
@@ -488,19 +488,19 @@ class Store(Catalog, Protocol):
     def last_key(self) -> int:
         """The highest key given so far; the index is whole when it knows all up to it."""
 
-    def indexed_since(self, key: int) -> Iterator[Indexed]:
+    def index_entries_since(self, key: int) -> Iterator[IndexEntry]:
         """What the index must be given beyond a key, conversation by conversation."""
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
         """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
 
-    def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
+    def index_entries_of(self, conversation: int, keys: Collection[int]) -> Iterator[IndexEntry]:
         """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
 
-    def asked_before(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
+    def preceding_prompts(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
         """By key, the beginning of what a person had said last before an entry that is not theirs."""
 
-    def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
+    def index_keys(self, candidates: Iterable[int] | None = None) -> list[int]:
         """Every key that a whole index has; only of these, if some are given."""
 
     def indexable(self) -> int:
@@ -509,29 +509,29 @@ class Store(Catalog, Protocol):
     def removed(self) -> list[int]:
         """Keys that the index must lose."""
 
-    def index_upto(self) -> int:
+    def indexed_up_to(self) -> int:
         """Up to which key the index was said to know everything."""
 
-    def index_is_at(self, upto: int, lost: list[int]) -> None:
+    def mark_indexed(self, upto: int, lost: list[int]) -> None:
         """The index knows everything up to a key, and has lost these."""
 
-    def found(self, keys: Sequence[int]) -> dict[int, Found]:
+    def entry_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """The entries that a search found; those that are no longer there are left out."""
 
-    def said(self, keys: Sequence[int]) -> dict[int, Found]:
+    def message_texts(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """The same with no more than what was said in words, which takes less time."""
 
-    def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
+    def entry_locations(self, keys: Sequence[int]) -> dict[int, EntryLocation]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
         """The other conversations that hold the same as entries, where there are any."""
 
-    def copied_into(self, conversations: Collection[int]) -> list[int]:
+    def originals_copied_into(self, conversations: Collection[int]) -> list[int]:
         """The entries of others of which conversations hold copies."""
 
-    def standing(
-        self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
+    def resolve_copies(
+        self, keys: Sequence[int], conversations: Collection[int] = (), *, only_shown: bool = False
     ) -> dict[int, int]:
         """For each entry the key under which its message is wanted: its own, else that of a copy of it.
 
@@ -542,21 +542,21 @@ class Store(Catalog, Protocol):
     def values(self, kind: str) -> list[str]:
         """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
 
-    def indexed_newest(self, key: int) -> Iterator[Indexed]:
+    def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
         """What the index is given of entries beyond a key, the newest conversations first."""
 
-    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+    def surrounding_entries(self, entry: EntryView, count: int) -> tuple[list[EntryView], list[EntryView]]:
         """So many messages before an entry that was found, and behind it, in their order."""
 
     # Usage
     def usage(
         self,
-        wanted: Filter,
+        filters: Filter,
         bucket: Callable[[int | None], int],
         *,
         sizes: Mapping[str, Sequence[int]] | None = None,
         per: Literal["conversation", "project"] | None = None,
-    ) -> Iterator[Spent]:
+    ) -> Iterator[UsageSum]:
         """What was used, summed up by bucket, source, model and state, and per conversation or project.
 
         `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
@@ -567,13 +567,13 @@ class Store(Catalog, Protocol):
     def used_models(self) -> list[str]:
         """Every model that something was used of."""
 
-    def uncounted(self, wanted: Filter) -> dict[str, int]:
+    def uncounted(self, filters: Filter) -> dict[str, int]:
         """By source: how many conversations hold answers of their own, none of which is counted."""
 
-    def holders(self) -> dict[int, Holder]:
+    def usage_conversations(self) -> dict[int, UsageConversation]:
         """Every conversation by its key, as far as reports name it."""
 
-    def copied(self, conversation: int) -> set[int]:
+    def copied_keys(self, conversation: int) -> set[int]:
         """Keys of those entries of a conversation that repeat another's."""
 
     # Care
@@ -595,22 +595,22 @@ class Store(Catalog, Protocol):
     def was_forgotten(self, name: str) -> bool:
         """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
 
-    def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
+    def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
         """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
 
     def has_forgotten(self) -> bool:
         """Whether anything was ever forgotten."""
 
-    def erasing(self) -> Erasing | None:
+    def pending_erasure(self) -> Erasing | None:
         """What is left to be erased; None if nothing is."""
 
-    def set_erasing(self, what: Erasing | None) -> None:
+    def set_pending_erasure(self, erasure: Erasing | None) -> None:
         """Remember what is left to be erased."""
 
     def commit_durably(self) -> None:
         """From now on, what was written when a transaction ends outlasts a power cut."""
 
-    def one_moment(self) -> AbstractContextManager[None]:
+    def read_snapshot(self) -> AbstractContextManager[None]:
         """What is read inside is as of one moment, whatever others write."""
 
     def problems(self) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_journal import discovery, readers
-from agent_journal.archive.candidates import Found, Result, Stat, is_gone, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Result, Stat, is_gone, stat_of
 from agent_journal.archive.store import Status
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Known, SourceRow
+    from agent_journal.archive.store import SourceRow, SourceState
     from agent_journal.config import Config
     from agent_journal.notes import Notes
     from agent_journal.readers import Reader, ReaderInfo
@@ -33,12 +33,12 @@ def _beside() -> msgspec.msgpack.Decoder[dict[bytes, Stat]]:
     return msgspec.msgpack.Decoder(dict[bytes, Stat])
 
 
-def projects_of(archive: Archive) -> list[str]:
+def existing_projects(archive: Archive) -> list[str]:
     """The folders that conversations name as their projects, those that are there."""
     return [folder for folder in archive.store.projects() if os.path.isdir(folder)]
 
 
-def located(
+def locate_candidates(
     config: Config,
     infos: Iterable[ReaderInfo],
     environ: Mapping[str, str],
@@ -46,13 +46,15 @@ def located(
     *,
     projects: Iterable[str],
     note: Notes,
-) -> Iterator[Found]:
+) -> Iterator[ImportCandidate]:
     """Every file and folder where these sources keep their histories."""
     infos = [*infos]
     others = _left_out(config, infos)
     for unit in discovery.units(config, infos, environ, here, note=note, projects=projects):
         if not _is_of(others.get(unit.home, ()), unit.path):
-            yield Found(unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode))
+            yield ImportCandidate(
+                unit.path, unit.reader, unit.home, Stat(unit.size, unit.mtime_ns, unit.inode)
+            )
 
 
 def _left_out(config: Config, infos: Iterable[ReaderInfo]) -> dict[str, list[Reader]]:
@@ -87,10 +89,10 @@ class Scan:
         *,
         full: bool = False,
         is_all: bool = True,
-        unchanged: Callable[[Result], None] | None = None,
+        on_unchanged: Callable[[Result], None] | None = None,
     ) -> None:
         self._archive = archive
-        self._tell_unchanged = unchanged
+        self._tell_unchanged = on_unchanged
         self._now = now
         self._full = full
         self._is_all = is_all
@@ -100,7 +102,7 @@ class Scan:
         self._stats: dict[bytes, Stat] = {}
         self.unchanged = 0
 
-    def changed(self, found: Iterable[Found]) -> Iterator[Found]:
+    def changed(self, found: Iterable[ImportCandidate]) -> Iterator[ImportCandidate]:
         """Those of the found files that must be read: new ones, changed ones; with `full` all of them."""
         for each in found:
             path = as_text(each.path)
@@ -130,20 +132,22 @@ class Scan:
             notes=notes,
         )
 
-    def is_new(self, found: Found) -> bool:
+    def is_new(self, found: ImportCandidate) -> bool:
         """Whether the archive knows nothing of a file."""
         return self._row(as_text(found.path)) is None
 
-    def _row(self, path: str) -> Known | None:
+    def _row(self, path: str) -> SourceState | None:
         known = self._known if self._is_all else self._archive.store.ledger(path)
         return known.get(path)
 
-    def _is_as_it_was(self, known: Known, stat: Stat | None) -> bool:
+    def _is_as_it_was(self, known: SourceState, stat: Stat | None) -> bool:
         if known.stat != _encode(stat) or not known.read_at:
             return False
-        if known.beside is None:
+        if known.companion_stats is None:
             return True
-        return all(self._stat(place) == before for place, before in _beside().decode(known.beside).items())
+        return all(
+            self._stat(place) == before for place, before in _beside().decode(known.companion_stats).items()
+        )
 
     def _stat(self, place: bytes) -> Stat:
         """What lies beside many files is looked at once."""

@@ -13,7 +13,7 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent_journal.archive.packing import Packing
+from agent_journal.archive.packing import Compressor
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.files import keep_private, private_folder, sync_folder
 
@@ -32,7 +32,7 @@ _LOST_PACK = 0  # no pack has this number
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Place(NamedTuple):
+class BlobLocation(NamedTuple):
     """Where a blob lies: the pack, where its stored bytes begin, how many they are, and its own size."""
 
     pack: int
@@ -46,18 +46,18 @@ class Place(NamedTuple):
         return self.pack == _LOST_PACK
 
     @property
-    def lost(self) -> Place:
+    def lost(self) -> BlobLocation:
         """The place of a blob of which only the size is left."""
-        return Place(_LOST_PACK, 0, self.stored, self.size)
+        return BlobLocation(_LOST_PACK, 0, self.stored, self.size)
 
 
 class Catalog(Protocol):
     """Who knows where blobs lie."""
 
-    def place(self, blob: bytes) -> Place | None:
+    def location(self, blob: bytes) -> BlobLocation | None:
         """Where a blob lies."""
 
-    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+    def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
         """Remember where blobs lie; lasting when this returns."""
 
     def ends(self) -> dict[int, int]:
@@ -77,14 +77,14 @@ class Vault:
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         self._folder = folder
         self._catalog = catalog
-        self._pending: dict[bytes, Place] = {}
+        self._pending: dict[bytes, BlobLocation] = {}
         self._pack = 0
         self._end = 0
         self._out: int | None = None
         self._reading: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
         self._intact: set[bytes] = set()
-        self._packing = Packing()
+        self._packing = Compressor()
 
     def put(self, data: bytes) -> bytes:
         """Keep bytes; their hash. They last when `settle` has returned.
@@ -112,7 +112,7 @@ class Vault:
         if place is None or place.size != len(data):
             return False
         try:
-            is_same = self._unpacked(blob, place) == data and self.states(blob, place)
+            is_same = self._unpacked(blob, place) == data and self.has_matching_header(blob, place)
         except DamagedArchive:
             return False
         if is_same:
@@ -124,24 +124,24 @@ class Vault:
         if blob in self._pending or blob in self._intact:
             return True
         place = self._place(blob)
-        if place is None or self.trouble_at(blob, place):
+        if place is None or self.problem_at(blob, place):
             return False
         self._remember(blob)
         return True
 
-    def reaches(self, place: Place) -> bool:
+    def is_within_pack(self, place: BlobLocation) -> bool:
         """Whether a pack is long enough to hold what should be at a place."""
         return place.start + place.stored <= self._size(place.pack)
 
-    def trouble_at(self, blob: bytes, place: Place) -> str:
+    def problem_at(self, blob: bytes, place: BlobLocation) -> str:
         """What is wrong with a blob that should be at a place; empty if nothing is."""
         if place.is_lost:
             return f"{blob.hex()} is lost"
-        if not self.reaches(place):
+        if not self.is_within_pack(place):
             return f"{blob.hex()} lies behind its end"
         try:
-            self.at(blob, place)
-            return "" if self.states(blob, place) else f"{blob.hex()} is not what it says it is"
+            self.read_at(blob, place)
+            return "" if self.has_matching_header(blob, place) else f"{blob.hex()} is not what it says it is"
         except DamagedArchive as error:
             return error.reason
 
@@ -150,19 +150,19 @@ class Vault:
         place = self._place(blob)
         if place is None:
             raise DamagedArchive(str(self._folder), f"{blob.hex()} is in no pack")
-        return self.at(blob, place)
+        return self.read_at(blob, place)
 
-    def at(self, blob: bytes, place: Place) -> bytes:
+    def read_at(self, blob: bytes, place: BlobLocation) -> bytes:
         """Bytes that lie at a place, if they are the ones that are sought."""
         data = self._unpacked(blob, place)
         if hashlib.sha256(data).digest() != blob:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has other bytes")
         return data
 
-    def _unpacked(self, blob: bytes, place: Place) -> bytes:
+    def _unpacked(self, blob: bytes, place: BlobLocation) -> bytes:
         stored = self._read(place)
         try:
-            return self._packing.unpacked(stored, place.size)
+            return self._packing.decompress(stored, place.size)
         except ValueError as error:
             raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} is damaged ({error})") from error
 
@@ -172,7 +172,7 @@ class Vault:
             self._intact.clear()
         self._intact.add(blob)
 
-    def states(self, blob: bytes, place: Place) -> bool:
+    def has_matching_header(self, blob: bytes, place: BlobLocation) -> bool:
         """Whether a pack itself says what lies at a place, as it does for who has nothing but the packs."""
         header = place._replace(start=place.start - _HEADER.size, stored=_HEADER.size)
         return self._read(header) == _HEADER.pack(_MAGIC, blob, place.size, place.stored)
@@ -185,7 +185,7 @@ class Vault:
         """How many bytes a blob has, also one that is lost; None if it was never here."""
         if blob in self._pending:
             return self._pending[blob].size
-        place = self._catalog.place(blob)
+        place = self._catalog.location(blob)
         return None if place is None else place.size
 
     def settle(self) -> None:
@@ -195,7 +195,7 @@ class Vault:
                 os.fsync(self._out)
             except OSError as error:
                 raise CannotWrite(self.pack_path(self._pack), _reason(error)) from error
-            self._catalog.add_places(self._pending.items())
+            self._catalog.add_locations(self._pending.items())
             self._pending.clear()
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class Vault:
         names = os.listdir(self._folder) if self._folder.is_dir() else []
         return sorted(int(name[:6]) for name in names if name.endswith(".pack") and name[:6].isdigit())
 
-    def blobs(self, pack: int, start: int = 0) -> Iterator[tuple[bytes, Place]]:
+    def blobs(self, pack: int, start: int = 0) -> Iterator[tuple[bytes, BlobLocation]]:
         """The whole blobs that a pack states from a place on, as far as they can be followed."""
         path = self.pack_path(pack)
         end = os.path.getsize(path)
@@ -225,7 +225,7 @@ class Vault:
                 start += _HEADER.size
                 if magic != _MAGIC or start + stored > end:
                     return
-                yield blob, Place(pack, start, stored, size)
+                yield blob, BlobLocation(pack, start, stored, size)
                 start += stored
 
     def drop_pack(self, pack: int) -> None:
@@ -245,22 +245,22 @@ class Vault:
             os.close(self._out)
         self._open_pack(max([self._pack, *self.packs()]) + 1)
 
-    def move(self, blob: bytes, place: Place) -> None:
+    def move(self, blob: bytes, place: BlobLocation) -> None:
         """Put a blob that lies elsewhere behind the last one, checked."""
-        self._append(blob, self._packing.packed(self.at(blob, place)), place.size)
+        self._append(blob, self._packing.compress(self.read_at(blob, place)), place.size)
 
-    def has_only(self, pack: int, places: Iterable[Place]) -> bool:
+    def holds_only(self, pack: int, places: Iterable[BlobLocation]) -> bool:
         """Whether these blobs are all that is in a pack."""
         return self._size(pack) == sum(_HEADER.size + place.stored for place in places)
 
-    def _place(self, blob: bytes) -> Place | None:
+    def _place(self, blob: bytes) -> BlobLocation | None:
         """Where a blob lies; None also if its pack was lost or cut there, so that it can be put again."""
         if blob in self._pending:
             return self._pending[blob]
-        place = self._catalog.place(blob)
+        place = self._catalog.location(blob)
         if place is None or place.is_lost:
             return None
-        return place if self.reaches(place) else None
+        return place if self.is_within_pack(place) else None
 
     def _size(self, pack: int) -> int:
         if pack == self._pack:
@@ -273,7 +273,7 @@ class Vault:
         return self._sizes[pack]
 
     def _write(self, blob: bytes, data: bytes) -> None:
-        self._append(blob, self._packing.packed(data), len(data))
+        self._append(blob, self._packing.compress(data), len(data))
 
     def _append(self, blob: bytes, stored: bytes, size: int) -> None:
         self._opened()
@@ -288,7 +288,7 @@ class Vault:
             with suppress(OSError):  # else the next writer cuts it off
                 os.ftruncate(self._opened(), self._end)
             raise CannotWrite(self.pack_path(self._pack), _reason(error)) from error
-        self._pending[blob] = Place(self._pack, self._end + _HEADER.size, len(stored), size)
+        self._pending[blob] = BlobLocation(self._pack, self._end + _HEADER.size, len(stored), size)
         self._end += len(whole)
 
     def _opened(self) -> int:
@@ -312,15 +312,15 @@ class Vault:
         self._open_pack(last)
 
     def _adopt(self, pack: int, end: int) -> None:
-        found: list[tuple[bytes, Place]] = []
+        found: list[tuple[bytes, BlobLocation]] = []
         for blob, place in self.blobs(pack, end):
             try:
-                self.at(blob, place)
+                self.read_at(blob, place)
             except DamagedArchive:
                 break
             found.append((blob, place))
             end = place.start + place.stored
-        self._catalog.add_places([pair for pair in found if self._catalog.place(pair[0]) is None])
+        self._catalog.add_locations([pair for pair in found if self._catalog.location(pair[0]) is None])
         os.truncate(self.pack_path(pack), end)
 
     def _open_pack(self, pack: int) -> None:
@@ -338,7 +338,7 @@ class Vault:
         if not self._end:
             sync_folder(str(self._folder))
 
-    def _read(self, place: Place) -> bytes:
+    def _read(self, place: BlobLocation) -> bytes:
         handle = self._reading.get(place.pack)
         if handle is None:
             if len(self._reading) >= _MOST_OPEN:
@@ -356,7 +356,7 @@ class Vault:
             raise DamagedArchive(self.pack_path(place.pack), f"it cannot be read ({error})") from error
 
 
-def _bytes_at(handle: int, place: Place) -> bytes:
+def _bytes_at(handle: int, place: BlobLocation) -> bytes:
     if hasattr(os, "pread"):
         return os.pread(handle, place.stored, place.start)
     os.lseek(handle, place.start, os.SEEK_SET)  # Windows

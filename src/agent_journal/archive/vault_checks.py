@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from agent_journal.archive.vault import Place
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.errors import CannotWrite
 from agent_journal.files import whole_file
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
 
 FILE = "vault-checks.json"
-DAY = 86_400
+SECONDS_PER_DAY = 86_400
 # All of the vault is read within so many days.
-WITHIN_DAYS = 28
+FULL_CHECK_DAYS = 28
 # At least so many stored bytes are read by each check; that takes less than a second.
-_LEAST_BYTES = 32 << 20
+_MIN_CHECK_BYTES = 32 << 20
 # And no longer than so many seconds.
-MOST_SECONDS = 60.0
+MAX_CHECK_SECONDS = 60.0
 # Blobs are remembered by stretches of so many bytes of a pack.
 _STRETCH_BYTES = 8 << 20
 _NAME_BYTES = 8
@@ -54,7 +54,7 @@ class Stretch(NamedTuple):
     """Blobs that lie side by side."""
 
     name: str
-    blobs: list[tuple[bytes, Place]]
+    blobs: list[tuple[bytes, BlobLocation]]
 
     @property
     def size(self) -> int:
@@ -70,24 +70,24 @@ class Damage(NamedTuple):
     problem: str
 
 
-class Outcome(NamedTuple):
+class CheckOutcome(NamedTuple):
     """What a check of the vault found."""
 
     damage: list[Damage]
-    read: int
+    read_bytes: int
     """Stored bytes that were read."""
-    total: int
+    total_bytes: int
     whole_at: int
     """Since when all of it was read, in seconds since 1970; 0 if a part never was."""
     is_cut_short: bool
     """Whether there was more to read than there was time for."""
-    trouble: str
+    save_error: str
     """Why it could not be remembered what was read; empty if it was."""
 
     @classmethod
-    def nothing(cls) -> Outcome:
+    def empty(cls) -> CheckOutcome:
         """Nothing was looked at."""
-        return cls([], 0, 0, 0, is_cut_short=False, trouble="")
+        return cls([], 0, 0, 0, is_cut_short=False, save_error="")
 
 
 def load(home: Path) -> Record:
@@ -98,24 +98,24 @@ def load(home: Path) -> Record:
         return Record()
 
 
-def look(
+def check(
     archive: Archive,
     needed: set[bytes] | None,
     now: float,
     *,
     deep: bool = False,
     clock: Callable[[], float] = time.monotonic,
-) -> Outcome:
+) -> CheckOutcome:
     """Read a part of the vault, or all of it, and remember that."""
     record = load(archive.home)
     there = _stretches(archive, needed)
     total = sum(each.size for each in there)
     lost = [
-        _damage(archive, blob, place) for blob, place in archive.store.places() if _is_gone(archive, place)
+        _damage(archive, blob, place) for blob, place in archive.store.locations() if _is_gone(archive, place)
     ]
     found = {each.blob: each for each in lost if needed is None or each.blob in needed}
     due = there if deep else _due(there, record, total, now)
-    deadline = None if deep else clock() + MOST_SECONDS
+    deadline = None if deep else clock() + MAX_CHECK_SECONDS
     read, stretches = (
         0,
         {each.name: record.stretches[each.name] for each in there if each.name in record.stretches},
@@ -126,74 +126,75 @@ def look(
             is_cut_short = True
             break
         for blob, place in stretch.blobs:
-            if archive.vault.trouble_at(blob, place):
+            if archive.vault.problem_at(blob, place):
                 found[blob] = _damage(archive, blob, place)
         read += stretch.size
         stretches[stretch.name] = int(now)
-    for each in known(archive, record, needed):
+    for each in recheck_damaged(archive, record, needed):
         found.setdefault(each.blob, each)
     if found:
         found = _confirmed(archive, found)
     damaged = {blob.hex(): record.damaged.get(blob.hex(), int(now)) for blob in found}
     whole_at = min(stretches.values(), default=0) if len(stretches) == len(there) else 0
     trouble = _save(archive.home, Record(record.begun_at or int(now), int(now), whole_at, stretches, damaged))
-    return Outcome(list(found.values()), read, total, whole_at, is_cut_short, trouble)
+    return CheckOutcome(list(found.values()), read, total, whole_at, is_cut_short, trouble)
 
 
-def glance(archive: Archive, needed: Callable[[], set[bytes] | None]) -> list[Damage]:
+def known_damage(archive: Archive, needed: Callable[[], set[bytes] | None]) -> list[Damage]:
     """What can be told without reading the vault: what is gone from it, and what earlier checks found."""
     record = load(archive.home)
     is_short = any(
-        not archive.vault.reaches(Place(pack, 0, end, 0)) for pack, end in archive.store.ends().items()
+        not archive.vault.is_within_pack(BlobLocation(pack, 0, end, 0))
+        for pack, end in archive.store.ends().items()
     )
     if not (record.damaged or is_short):
         return []
     wanted = needed()
-    found = {each.blob: each for each in known(archive, record, wanted)}
-    for blob, place in archive.store.places():
+    found = {each.blob: each for each in recheck_damaged(archive, record, wanted)}
+    for blob, place in archive.store.locations():
         if (wanted is None or blob in wanted) and _is_gone(archive, place):
             found.setdefault(blob, _damage(archive, blob, place))
     return [*found.values()]
 
 
-def known(archive: Archive, record: Record, needed: set[bytes] | None) -> list[Damage]:
+def recheck_damaged(archive: Archive, record: Record, needed: set[bytes] | None) -> list[Damage]:
     """What was found damaged before and still is, and is needed; each of these is read again."""
     found = []
     for name in record.damaged:
         blob = bytes.fromhex(name)
-        place = archive.store.place(blob)
-        if place is not None and (needed is None or blob in needed) and archive.vault.trouble_at(blob, place):
+        place = archive.store.location(blob)
+        if place is not None and (needed is None or blob in needed) and archive.vault.problem_at(blob, place):
             found.append(_damage(archive, blob, place))
     return found
 
 
-def _is_gone(archive: Archive, place: Place) -> bool:
+def _is_gone(archive: Archive, place: BlobLocation) -> bool:
     """Whether a blob cannot be there, by the sizes of the files alone."""
-    return place.is_lost or not archive.vault.reaches(place)
+    return place.is_lost or not archive.vault.is_within_pack(place)
 
 
-def _damage(archive: Archive, blob: bytes, place: Place) -> Damage:
+def _damage(archive: Archive, blob: bytes, place: BlobLocation) -> Damage:
     where = str(archive.home / "vault") if place.is_lost else archive.vault.pack_path(place.pack)
-    return Damage(blob, where, archive.vault.trouble_at(blob, place))
+    return Damage(blob, where, archive.vault.problem_at(blob, place))
 
 
 def _confirmed(archive: Archive, found: dict[bytes, Damage]) -> dict[bytes, Damage]:
     """What is damaged where it lies now: while it was read, somebody may have moved it to another pack."""
-    from agent_journal.archive import open_as_it_is  # noqa: PLC0415 (it is above this)
+    from agent_journal.archive import open_without_migrating  # noqa: PLC0415 (it is above this)
 
-    with open_as_it_is(archive.home) as now:
-        places = {blob: now.store.place(blob) for blob in found}
+    with open_without_migrating(archive.home) as now:
+        places = {blob: now.store.location(blob) for blob in found}
         return {
             blob: _damage(now, blob, place)
             for blob, place in places.items()
-            if place is not None and now.vault.trouble_at(blob, place)
+            if place is not None and now.vault.problem_at(blob, place)
         }
 
 
 def _stretches(archive: Archive, needed: set[bytes] | None) -> list[Stretch]:
     """All that is needed of the vault, stretch by stretch."""
-    found: dict[tuple[int, int], list[tuple[bytes, Place]]] = {}
-    for blob, place in archive.store.places():
+    found: dict[tuple[int, int], list[tuple[bytes, BlobLocation]]] = {}
+    for blob, place in archive.store.locations():
         if (needed is None or blob in needed) and not _is_gone(archive, place):
             found.setdefault((place.pack, place.start // _STRETCH_BYTES), []).append((blob, place))
     return [Stretch(blobs[0][0][:_NAME_BYTES].hex(), blobs) for blobs in found.values()]
@@ -206,9 +207,11 @@ def _due(there: Iterable[Stretch], record: Record, total: int, now: float) -> li
     last one.
     """
     oldest_first = sorted(there, key=lambda each: record.stretches.get(each.name, 0))
-    gone_by = max(now - record.checked_at, 0.0) if record.checked_at else DAY
-    wanted = max(_LEAST_BYTES, total * gone_by / (WITHIN_DAYS * DAY), total / WITHIN_DAYS)
-    latest = now - WITHIN_DAYS * DAY + min(gone_by, WITHIN_DAYS * DAY)
+    gone_by = max(now - record.checked_at, 0.0) if record.checked_at else SECONDS_PER_DAY
+    wanted = max(
+        _MIN_CHECK_BYTES, total * gone_by / (FULL_CHECK_DAYS * SECONDS_PER_DAY), total / FULL_CHECK_DAYS
+    )
+    latest = now - FULL_CHECK_DAYS * SECONDS_PER_DAY + min(gone_by, FULL_CHECK_DAYS * SECONDS_PER_DAY)
     due, size = [], 0
     for each in oldest_first:
         read_at = record.stretches.get(each.name, record.begun_at or now)

@@ -22,9 +22,9 @@ import msgspec
 from agent_journal import plugins
 from agent_journal.archive import encoded
 from agent_journal.archive.bodies import Block, Blocks
-from agent_journal.archive.candidates import Found
-from agent_journal.archive.packing import Packing
-from agent_journal.archive.reading import Read, Reading
+from agent_journal.archive.candidates import ImportCandidate
+from agent_journal.archive.packing import Compressor
+from agent_journal.archive.reading import ReadResult, SourceReading
 from agent_journal.archive.rows import Row
 from agent_journal.crash_reports import CrashReports
 from agent_journal.inputs import compressed
@@ -40,21 +40,21 @@ _AHEAD_BYTES = 24 << 20
 # A pipe holds 64 KB: then the other process would wait until this one, busy with rows, comes to take them.
 _PIPE_BYTES = 1 << 20
 # A larger one is read by the first process, which need not hold all of it.
-LARGEST = 32 << 20
+MAX_WORKER_FILE_BYTES = 32 << 20
 _ANSWERS_TO = 1  # standard output
 
 
-class Prepared(msgspec.Struct, array_like=True):
+class PreparedSource(msgspec.Struct, array_like=True):
     """A source that was read, with all that came of it: rows have their bodies in the blocks behind them."""
 
-    read: Read
+    read: ReadResult
     items: list[tuple[Conversation | Memory, list[Row], list[Block]]]
     blobs: list[tuple[bytes, bytes, int]]
 
 
 class _Request(msgspec.Struct, array_like=True):
     now: str
-    found: Found
+    found: ImportCandidate
     largest_media: int | None = 0
     reports: str = ""
     """The folder of crash reports."""
@@ -62,12 +62,12 @@ class _Request(msgspec.Struct, array_like=True):
 
 
 _REQUEST = encoded.Decoder[_Request](_Request)
-_ANSWER = encoded.Decoder[Prepared | None](Prepared | None)
-_packed = Blocks().packed
-_packing = Packing()
+_ANSWER = encoded.Decoder[PreparedSource | None](PreparedSource | None)
+_packed = Blocks().pack
+_packing = Compressor()
 
 
-class _Held:
+class _CollectingVault:
     """A vault that only remembers: what is put is sent to the one who writes, unless that was done before.
 
     A history may be read again for each of the files that belong to it.
@@ -83,16 +83,16 @@ class _Held:
         if blob not in self._data:
             self._data[blob] = data
             if blob not in self._sent:
-                self.blobs.append((blob, _packing.packed(data), len(data)))
+                self.blobs.append((blob, _packing.compress(data), len(data)))
         return blob
 
     def get(self, blob: bytes) -> bytes:
         return self._data[blob]
 
 
-def prepared(
-    found: Iterable[Found], now: str, largest_media: int | None = 0, reports: str = ""
-) -> Iterator[tuple[Found, Prepared | None]]:
+def prepare(
+    found: Iterable[ImportCandidate], now: str, largest_media: int | None = 0, reports: str = ""
+) -> Iterator[tuple[ImportCandidate, PreparedSource | None]]:
     """New sources, read by a second process, in their order; None for one that it cannot tell of."""
     command = [sys.executable, "-P", "-m", __name__]
     with subprocess.Popen(  # noqa: S603
@@ -109,12 +109,12 @@ def prepared(
 
 
 def _conversed(
-    process: subprocess.Popen[bytes], requests: Iterable[tuple[Found, _Request]]
-) -> Iterator[tuple[Found, Prepared | None]]:
+    process: subprocess.Popen[bytes], requests: Iterable[tuple[ImportCandidate, _Request]]
+) -> Iterator[tuple[ImportCandidate, PreparedSource | None]]:
     _widen(process.stdout)
     answers: Queue[bytes | None] = Queue()  # as many as were asked for at most
     Thread(target=_drain, args=(process.stdout, answers), daemon=True).start()
-    ahead: deque[Found] = deque()
+    ahead: deque[ImportCandidate] = deque()
     size = 0
     for each, request in requests:
         _send(process.stdin, encoded.encode(request))
@@ -137,7 +137,7 @@ def _widen(stream: IO[bytes] | None) -> None:
             fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-def _next(answers: Queue[bytes | None]) -> Prepared | None:
+def _next(answers: Queue[bytes | None]) -> PreparedSource | None:
     """An answer; none if the other process has died, perhaps over a file that is too much."""
     answer = answers.get()
     if answer is None:
@@ -181,14 +181,14 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
 
 def _answer(request: _Request, sent: set[bytes]) -> bytes:
     """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
-    held: Any = _Held(sent)
+    held: Any = _CollectingVault(sent)
     compressed.allow(request.max_inflated_mb)
     reports = CrashReports(request.reports) if request.reports else None
-    reading = Reading(held, request.now, largest_media=request.largest_media, reports=reports)
+    reading = SourceReading(held, request.now, largest_media=request.largest_media, reports=reports)
     try:
         items = [_small(item, rows) for item, rows in reading.items(request.found)]
-        reading.read.problems = dict(plugins.problems)
-        answer = encoded.encode(Prepared(reading.read, items, held.blobs))
+        reading.result.problems = dict(plugins.problems)
+        answer = encoded.encode(PreparedSource(reading.result, items, held.blobs))
     except Exception:  # noqa: BLE001 (a name that is no text, too little memory: the first process reads it)
         return encoded.encode(None)
     sent.update(blob for blob, _, _ in held.blobs)

@@ -30,16 +30,16 @@ def command(*, deep: bool, as_json: bool) -> int:
     """
     config = settings()
     unfinished = _finish_forgetting(config)
-    with reading() as archive, archive.store.one_moment():
+    with reading() as archive, archive.store.read_snapshot():
         counts = archive.store.counts()
         index = index_upkeep.fit(archive, config)
-        vault = vault_checks.look(archive, checking.needed_blobs(archive), time.time(), deep=deep)
+        vault = vault_checks.check(archive, checking.needed_blobs(archive), time.time(), deep=deep)
         read_at = checking.vault_read_at(archive)
         found = [
             *checking.problems(archive, deep=deep, vault=vault),
             *(checking.Problem(*each) for each in (*index.problems, *embeddings.fit(archive, config))),
         ]
-        is_erased = archive.store.erasing() is None
+        is_erased = archive.store.pending_erasure() is None
     if unfinished and not is_erased:
         found.append(checking.Problem(str(config.home), unfinished))
     for problem in found:
@@ -53,13 +53,19 @@ def command(*, deep: bool, as_json: bool) -> int:
         "files": counts.sources,
         "bytes": counts.bytes,
         "deep": deep,
-        "vault": {"read": vault.read, "bytes": vault.total, "read_at": read_at, "damaged": len(vault.damage)},
+        "vault": {
+            "read": vault.read_bytes,
+            "bytes": vault.total_bytes,
+            "read_at": read_at,
+            "damaged": len(vault.damage),
+        },
     }
     if as_json:
         show_json({"ok": not found, "checked": checked, "behind": index.behind, "is_erased": is_erased})
     else:
-        if vault.read < vault.total:
-            show(f"{size(vault.read)} of the vault's {size(vault.total)} were read; {_when(read_at)}")
+        if vault.read_bytes < vault.total_bytes:
+            done, total = size(vault.read_bytes), size(vault.total_bytes)
+            show(f"{done} of the vault's {total} were read; {_when(read_at)}")
         if index.behind:
             show(index.behind)
         if not is_erased and not unfinished:
@@ -69,8 +75,8 @@ def command(*, deep: bool, as_json: bool) -> int:
         show(f"{held}: {verdict}")
     if vault.is_cut_short:
         say("aj: more of the vault is due to be read than there was time for; 'aj check --deep' reads it all")
-    if vault.trouble:
-        say(f"aj: it is not remembered what was read: {vault.trouble}")
+    if vault.save_error:
+        say(f"aj: it is not remembered what was read: {vault.save_error}")
     if vault.damage:
         say("aj: 'aj repair' heals what is damaged, as far as the bytes are still somewhere")
     return FAILED if found else 0

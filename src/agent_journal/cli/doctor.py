@@ -29,7 +29,7 @@ def command(*, adopt: bool, as_json: bool) -> int:
     """
     if adopt:
         archive.open_to_read(config.home_of(os.environ)).close()  # there must be one
-        archive.open_to_write(config.home_of(os.environ), make=False, adopt=True).close()
+        archive.open_to_write(config.home_of(os.environ), create=False, adopt=True).close()
     wrong = 0
     topic = ""
     for finding in doctor.findings(config.home_of(os.environ), os.environ, discovery.here(), time.time_ns()):

@@ -76,7 +76,7 @@ def command(*, names: tuple[str, ...], everything: bool, with_duplicates: bool, 
 def _resumed(names: Iterable[str]) -> set[str]:
     """Finish what an earlier `forget` began; those of the names that it had been asked for."""
     with reading() as archive:
-        erasing = archive.store.erasing()
+        erasing = archive.store.pending_erasure()
     if erasing is None:
         return set()
     journal.finish_forgetting(settings())
@@ -143,7 +143,7 @@ def _named(archive: Archive, names: Iterable[str]) -> _Chosen:
 def _one(archive: Archive, name: str) -> Listed:
     """The conversation that is meant; of one that is forgotten already, that is said."""
     try:
-        return archive.one(name)
+        return archive.find_conversation(name)
     except NoSuchConversation as error:
         if archive.store.was_forgotten(encodable(name)):
             raise NoSuchConversation(name, was_forgotten=True) from error

@@ -8,7 +8,7 @@ import os
 import click
 
 from agent_journal import journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.cli._run import crash_reports
@@ -32,7 +32,7 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     refused = Refused(config, os.environ)
     for path in paths:
         _insist_on_a_source(path, refused)
-    found = map(Found, map(_whole, paths))
+    found = map(ImportCandidate, map(_whole, paths))
     with Report(as_json=as_json) as report:
         journal.import_files(
             config,

@@ -57,7 +57,7 @@ def command(
                 say(f"aj: {why_none(archive.store, asked) or 'no conversation is like that'}")
         is_cut = next(found, None) is not None
         is_asked_for = as_json or missing or is_narrowed(asked) or with_children or is_cut
-        left_out = 0 if is_asked_for else archive.store.counts().aside
+        left_out = 0 if is_asked_for else archive.store.counts().hidden_from_lists
     if is_cut:
         say(f"aj: the first {limit:,}; --max 0 shows all")
     if left_out:

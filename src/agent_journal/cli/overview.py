@@ -93,7 +93,7 @@ def _without_journal(seen: Survey) -> None:
 def _with_journal(counts: Counts, seen: Survey) -> None:
     memories = f", {count(counts.memories, 'memory', 'memories')}" if counts.memories else ""
     show(
-        f"{conversations_told(counts.conversations, counts.aside)}, "
+        f"{conversations_told(counts.conversations, counts.hidden_from_lists)}, "
         f"{count(counts.messages, 'message')}{memories} from {count(counts.sources, 'file')}"
         + (f"; gone from disk and kept here: {counts.missing:,}" if counts.missing else "")
     )

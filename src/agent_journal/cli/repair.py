@@ -14,7 +14,7 @@ from agent_journal.terminal import progress, say, show, show_json
 from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
-    from agent_journal.archive.repairing import Healed, Lost, Outcome
+    from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
 
 _MOST_NAMED = 5
 
@@ -55,17 +55,17 @@ def command(*, backup: str | None, accept_loss: bool, as_json: bool) -> int:
     return PARTLY if outcome.lost else 0
 
 
-def _tell(outcome: Outcome) -> None:
-    for healed in outcome.healed:
+def _tell(outcome: RepairOutcome) -> None:
+    for healed in outcome.repaired:
         show(("good", "healed "), f"{healed.what}: {_healed(healed)}")
     for lost in outcome.lost:
         show(("bad", "gone   " if lost.is_given_up else "lost   "), f"{lost.what}: {_lost(lost)}")
-    if not outcome.healed and not outcome.lost:
+    if not outcome.repaired and not outcome.lost:
         show("nothing is damaged")
     elif not outcome.lost:
-        show(f"{count(len(outcome.healed), 'thing')} healed, nothing is lost")
+        show(f"{count(len(outcome.repaired), 'thing')} healed, nothing is lost")
     else:
-        show(f"{count(len(outcome.healed), 'thing')} healed, {len(outcome.lost):,} lost")
+        show(f"{count(len(outcome.repaired), 'thing')} healed, {len(outcome.lost):,} lost")
     if any(not lost.is_given_up for lost in outcome.lost):
         say(
             "aj: 'aj repair --from BACKUP' looks in a backup; 'aj repair --accept-loss' goes on without what "
@@ -73,7 +73,7 @@ def _tell(outcome: Outcome) -> None:
         )
 
 
-def _healed(healed: Healed) -> str:
+def _healed(healed: Repaired) -> str:
     return f"{healed.how} ({size(healed.bytes)})" if healed.bytes else healed.how
 
 
@@ -87,10 +87,10 @@ def _lost(lost: Lost) -> str:
     return told
 
 
-def _tell_as_json(outcome: Outcome) -> None:
-    for healed in outcome.healed:
+def _tell_as_json(outcome: RepairOutcome) -> None:
+    for healed in outcome.repaired:
         show_json({"healed": healed.what, "how": healed.how, "bytes": healed.bytes})
     for lost in outcome.lost:
         told = {"how": lost.how, "bytes": lost.bytes, "conversations": lost.conversations}
         show_json({"lost": lost.what, **told, "given_up": lost.is_given_up})
-    show_json({"ok": not outcome.lost, "healed": len(outcome.healed), "lost": len(outcome.lost)})
+    show_json({"ok": not outcome.lost, "healed": len(outcome.repaired), "lost": len(outcome.lost)})

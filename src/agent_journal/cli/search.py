@@ -18,7 +18,7 @@ from agent_journal.terminal.local_times import age, short
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.archive.store import Found
+    from agent_journal.archive.store import EntryView
     from agent_journal.config import Config
     from agent_journal.journal.search import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
@@ -297,6 +297,6 @@ def _marked(snippet: Snippet) -> list[Piece]:
     return [*pieces, text[at:]]
 
 
-def _show_around(each: Found, sink: Sink) -> None:
+def _show_around(each: EntryView, sink: Sink) -> None:
     text = each.text.strip().replace("\n", " ")
     sink.line("    ", ("dim", f"{each.role}: {text[:_LONGEST]}{'…' if len(text) > _LONGEST else ''}"))

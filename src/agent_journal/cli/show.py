@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import readers
-from agent_journal.archive.salvage import Sound
+from agent_journal.archive.salvage import RecoveringReader
 from agent_journal.cli._journal import reading
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._run import FAILED, PARTLY
@@ -73,10 +73,10 @@ def command(
         wanted, message = _parted(name, archive)
         if message is not None and last is not None:
             raise click.UsageError("say @MESSAGE or --last, not both")
-        listed = archive.one(wanted)
+        listed = archive.find_conversation(wanted)
         if resume:
             return _tell_how_to_go_on(_worked_for(archive, listed))
-        sound = Sound(archive)
+        sound = RecoveringReader(archive)
         load: _Outlined | None = None
         if as_json or redact or redact_personal or archive.store.size_of(listed.key) <= _LARGE:
             conversation = sound.conversation(listed.key)
@@ -115,7 +115,7 @@ def command(
 class _Outlined:
     """Reads the entries of a large conversation when they are shown."""
 
-    def __init__(self, sound: Sound, key: int, outline: Outline) -> None:
+    def __init__(self, sound: RecoveringReader, key: int, outline: Outline) -> None:
         self.conversation = outline.conversation
         self._sound = sound
         self._key = key
@@ -136,9 +136,9 @@ class _Outlined:
         return self._places[id(outlined)][1] if id(outlined) in self._places else 0
 
 
-def _tell_damage(sound: Sound) -> int:
+def _tell_damage(sound: RecoveringReader) -> int:
     """Say what is damaged of what was shown; the exit code."""
-    told = sound.told()
+    told = sound.take_reports()
     for each in told:
         say(f"aj: {each.name}: {each}")
     return PARTLY if any(each.missing for each in told) else 0

@@ -48,7 +48,7 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
     return {
         "home": str(config.home),
         "conversations": counts.conversations,
-        "aside": counts.aside,
+        "aside": counts.hidden_from_lists,
         "messages": counts.messages,
         "tool_calls": counts.tool_calls,
         "memories": counts.memories,

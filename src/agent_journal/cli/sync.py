@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import discovery, journal, readers
-from agent_journal.archive.syncing import located, projects_of
+from agent_journal.archive.syncing import existing_projects, locate_candidates
 from agent_journal.cli._importing import Report
 from agent_journal.cli._journal import embed_later, settings, waiting
 from agent_journal.cli._run import crash_reports
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found
+    from agent_journal.archive.candidates import ImportCandidate
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
@@ -49,7 +49,9 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
     return code
 
 
-def found(config: Config, kept: Archive, infos: Sequence[ReaderInfo], note: Notes) -> Iterator[Found]:
+def found(
+    config: Config, kept: Archive, infos: Sequence[ReaderInfo], note: Notes
+) -> Iterator[ImportCandidate]:
     """Every file and folder where histories of these sources lie."""
     here = discovery.here()
-    return located(config, infos, os.environ, here, projects=projects_of(kept), note=note)
+    return locate_candidates(config, infos, os.environ, here, projects=existing_projects(kept), note=note)

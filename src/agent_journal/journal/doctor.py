@@ -66,7 +66,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
         config = defaults(home, environ)
     unfinished = _finish_forgetting(config)
     kept, trouble = _opened(home)
-    shared = machine.trouble(home, kept.store) if kept is not None else ""
+    shared = machine.write_refusal(home, kept.store) if kept is not None else ""
     if shared:
         yield Finding(topic="place", says=f"{home} belongs to another machine", act=shared)
     try:
@@ -112,7 +112,7 @@ def _opened(home: Path) -> tuple[Archive | None, Finding | None]:
         says = f"there is none in {home} yet"
         return None, Finding(topic="journal", says=f"{says}; 'aj sync' makes it, 'aj demo' shows one")
     try:
-        return archive.open_as_it_is(home), None
+        return archive.open_without_migrating(home), None
     except AgentJournalError as error:
         return None, Finding(topic="journal", says=str(error), act=_BROKEN)
 
@@ -209,7 +209,8 @@ def _vault(kept: Archive, _config: Config) -> Finding:
     if not damage:
         late = (
             bool(read)
-            and time.time() - _LATE_DAYS * vault_checks.DAY > (timestamps.epoch_ms(read) or 0) / 1000
+            and time.time() - _LATE_DAYS * vault_checks.SECONDS_PER_DAY
+            > (timestamps.epoch_ms(read) or 0) / 1000
         )
         act = "run 'aj check'" if late else ""
         return Finding(topic="vault", says=f"no damage is known; {told}", act=act, data=data)

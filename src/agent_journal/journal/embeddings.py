@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.store import IndexEntry
     from agent_journal.config import Config
     from agent_journal.search.semantic.models import Model
 
@@ -219,8 +219,8 @@ class Embedder:
         batch: dict[int, _Told] = {}
         count = 0
         for conversation, keys in todo:
-            asked = self._archive.store.asked_before(conversation, set(keys))
-            for entry in self._archive.store.indexed_of(conversation, set(keys)):
+            asked = self._archive.store.preceding_prompts(conversation, set(keys))
+            for entry in self._archive.store.index_entries_of(conversation, set(keys)):
                 batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
                 count += len(batch[entry.key].pieces)
                 if count >= self._model.batch or len(batch) >= self._model.batch * 8:
@@ -229,7 +229,7 @@ class Embedder:
         if batch:
             yield batch
 
-    def _pieces(self, entry: Indexed) -> list[str]:
+    def _pieces(self, entry: IndexEntry) -> list[str]:
         """What is told of an entry: its title, what was said, thought and attached, how a tool failed."""
         pieces = chunks.chunks(entry.title) + chunks.chunks(entry.text)
         if self._config.index.thinking and entry.thinking:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found, Result
+    from agent_journal.archive.candidates import ImportCandidate, Result
     from agent_journal.archive.importing import Importer
-    from agent_journal.archive.media import KeptMedia
-    from agent_journal.archive.native_content import Exactly
-    from agent_journal.archive.repairing import Healed, Outcome
-    from agent_journal.archive.salvage import Sound
+    from agent_journal.archive.media import StoredMedia
+    from agent_journal.archive.native_content import NativeContentReader
+    from agent_journal.archive.repairing import Repaired, RepairOutcome
+    from agent_journal.archive.salvage import RecoveringReader
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
@@ -57,7 +57,7 @@ class Summary(NamedTuple):
 
 def sync(
     config: Config,
-    found: Callable[[Archive], Iterable[Found]],
+    found: Callable[[Archive], Iterable[ImportCandidate]],
     done: Callable[[Result], None],
     *,
     full: bool = False,
@@ -78,10 +78,10 @@ def sync(
 
     now = moment()
     with (
-        archive.open_to_write(config.home, waiting=waiting, make=make) as kept,
+        archive.open_to_write(config.home, on_wait=waiting, create=make) as kept,
         _finishing_erasure(kept, config),
     ):
-        scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
+        scan = Scan(kept, now, full=full, is_all=is_all, on_unchanged=unchanged)
         outdated = scan.outdated() if is_all else []
         changed = sorted(scan.changed(found(kept)), key=_by_age)
         with index_upkeep.Indexer(kept, config) as indexer:
@@ -92,14 +92,14 @@ def sync(
                 largest = _largest_media(config)
                 with _importer(kept, now, indexer.take, done, largest_media=largest, heals=full) as importer:
                     for row in outdated:
-                        importer.again(row)
+                        importer.reimport(row)
                     reports = str(config.home / crash_reports.FOLDER)
                     _take_all(importer, scan, changed, now, largest_media=largest, reports=reports)
             missing = scan.mark_missing() if is_all else 0
         return Summary(scan.unchanged, missing, len(outdated))
 
 
-def _by_age(found: Found) -> tuple[str, int]:
+def _by_age(found: ImportCandidate) -> tuple[str, int]:
     """Source after source, what changed last at the end.
 
     So what was said in the same days gets keys in a row, and lies side by side in the index: to look at the
@@ -120,7 +120,7 @@ def _importer(
 ) -> Importer:
     from agent_journal.archive.importing import Importer  # noqa: PLC0415
 
-    return Importer(kept, now, changed, done, from_format, largest_media=largest_media, heals=heals)
+    return Importer(kept, now, changed, done, from_format, largest_media=largest_media, repairs_rows=heals)
 
 
 def _largest_media(config: Config) -> int | None:
@@ -130,7 +130,13 @@ def _largest_media(config: Config) -> int | None:
 
 
 def _take_all(
-    importer: Importer, scan: Scan, changed: list[Found], now: str, *, largest_media: int | None, reports: str
+    importer: Importer,
+    scan: Scan,
+    changed: list[ImportCandidate],
+    now: str,
+    *,
+    largest_media: int | None,
+    reports: str,
 ) -> None:
     """Import changed files; many new ones are read by a second process meanwhile."""
     from agent_journal.archive import worker  # noqa: PLC0415 (only if there is something to import)
@@ -138,10 +144,10 @@ def _take_all(
     new = [
         each
         for each in changed
-        if scan.is_new(each) and each.size <= worker.LARGEST and each.path.isprintable()
+        if scan.is_new(each) and each.size <= worker.MAX_WORKER_FILE_BYTES and each.path.isprintable()
     ]
     if sum(each.size for each in new) >= _MUCH and (os.cpu_count() or 1) > 1:
-        for each, prepared in worker.prepared(new, now, largest_media, reports):
+        for each, prepared in worker.prepare(new, now, largest_media, reports):
             if prepared is None:
                 importer.take(each)
             else:
@@ -154,7 +160,7 @@ def _take_all(
 
 def import_files(
     config: Config,
-    found: Iterable[Found],
+    found: Iterable[ImportCandidate],
     done: Callable[[Result], None],
     *,
     from_format: str | None = None,
@@ -170,7 +176,7 @@ def import_files(
     from agent_journal.notes import Notes  # noqa: PLC0415
 
     with (
-        archive.open_to_write(config.home, waiting=waiting) as kept,
+        archive.open_to_write(config.home, on_wait=waiting) as kept,
         _finishing_erasure(kept, config),
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
@@ -183,7 +189,7 @@ def import_files(
             heals=True,
         ) as importer,
     ):
-        for each in folders.expanded(found, note or Notes(), from_format, is_refused):
+        for each in folders.expand_folders(found, note or Notes(), from_format, is_refused):
             importer.take(each)
 
 
@@ -192,13 +198,13 @@ def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], Non
 
     That may be the rest of what a killed process began, or come with a file that holds other things too.
     """
-    erasing = kept.store.erasing()
+    erasing = kept.store.pending_erasure()
     if erasing is None:
         return 0
     from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
-    freed, failures = forgetting.finish(kept)
+    freed, failures = forgetting.finish_erasing(kept)
     if erasing.rows:
         # Words of what was removed would stay in the index's files for a while.
         steps: list[Callable[[], None]] = [
@@ -216,7 +222,7 @@ def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], Non
     if failures:
         raise UnfinishedErasure(failures[0]) from failures[0]
     with kept.store.transaction():
-        kept.store.set_erasing(None)
+        kept.store.set_pending_erasure(None)
     return freed
 
 
@@ -238,9 +244,9 @@ def finish_forgetting(config: Config) -> bool:
     Raises UnfinishedErasure if it still cannot be ended, ArchiveInUse if another process is at it.
     """
     with archive.open_to_read(config.home) as kept:
-        if kept.store.erasing() is None:
+        if kept.store.pending_erasure() is None:
             return False
-    with archive.open_to_write(config.home, wait=0, make=False) as kept:
+    with archive.open_to_write(config.home, wait=0, create=False) as kept:
         finish_erasing(kept, config)
     return True
 
@@ -279,7 +285,7 @@ def reindex(
         if from_vault:
             with _importer(kept, moment(), lambda _: None, done) as importer:
                 for row in list(kept.store.sources()):
-                    importer.again(row)
+                    importer.reimport(row)
         index_upkeep.rebuild(kept, config, told)
 
 
@@ -290,7 +296,7 @@ def repair(
     gives_up: bool = False,
     told: Callable[[str], None] | None = None,
     waiting: Callable[[str], None] | None = None,
-) -> Outcome:
+) -> RepairOutcome:
     """Heal what is damaged in rows and vault from the sources, from a backup and from each other.
 
     With `gives_up` the journal does without what is nowhere else. An index that is damaged is made anew.
@@ -308,7 +314,7 @@ def repair(
             raise
         restored = repairing.restore_rows(config.home, backup)
     outcome = _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
-    return outcome._replace(healed=[*restored, *outcome.healed])
+    return outcome._replace(repaired=[*restored, *outcome.repaired])
 
 
 def _repaired(
@@ -318,15 +324,15 @@ def _repaired(
     gives_up: bool,
     told: Callable[[str], None] | None,
     waiting: Callable[[str], None] | None,
-) -> Outcome:
-    from agent_journal.archive.repairing import Repairing  # noqa: PLC0415 (seldom)
+) -> RepairOutcome:
+    from agent_journal.archive.repairing import Repair  # noqa: PLC0415 (seldom)
 
     with (
-        archive.open_to_write(config.home, waiting=waiting, make=False) as kept,
-        archive.open_as_it_is(backup) if backup is not None else nullcontext() as copy,
+        archive.open_to_write(config.home, on_wait=waiting, create=False) as kept,
+        archive.open_without_migrating(backup) if backup is not None else nullcontext() as copy,
         _finishing_erasure(kept, config),
     ):
-        repairing = Repairing(kept, moment(), told or (lambda _: None))
+        repairing = Repair(kept, moment(), told or (lambda _: None))
         outcome = repairing.run(
             copy, gives_up=gives_up, reimport=lambda found: _import_again(kept, config, found)
         )
@@ -334,11 +340,11 @@ def _repaired(
             raise DamagedArchive(str(config.home / archive.DATABASE), "the database is damaged")
         if index_upkeep.fit(kept, config).problems:
             index_upkeep.rebuild(kept, config)
-            outcome.healed.append(index_made_anew(config))
+            outcome.repaired.append(index_made_anew(config))
         return outcome
 
 
-def _import_again(kept: Archive, config: Config, found: list[Found]) -> None:
+def _import_again(kept: Archive, config: Config, found: list[ImportCandidate]) -> None:
     with (
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
@@ -349,11 +355,11 @@ def _import_again(kept: Archive, config: Config, found: list[Found]) -> None:
             importer.take(each)
 
 
-def index_made_anew(config: Config) -> Healed:
+def index_made_anew(config: Config) -> Repaired:
     """What is told of an index that was damaged."""
-    from agent_journal.archive.repairing import Healed  # noqa: PLC0415 (seldom)
+    from agent_journal.archive.repairing import Repaired  # noqa: PLC0415 (seldom)
 
-    return Healed(
+    return Repaired(
         str(config.storage.index_path), "the search index was damaged, and made again from the rows"
     )
 
@@ -361,7 +367,7 @@ def index_made_anew(config: Config) -> Healed:
 def mend(config: Config, *, anew: bool) -> bool:
     """Bring the index up to the rows, or make it anew; whether nobody else was writing and that was done."""
     try:
-        with archive.open_to_write(config.home, wait=0, make=False) as kept:
+        with archive.open_to_write(config.home, wait=0, create=False) as kept:
             if anew:
                 index_upkeep.rebuild(kept, config)
             else:
@@ -433,9 +439,9 @@ class Journal(Closing):
         self._config = config
         self._archive = archive.open_to_read(config.home, bringing_up)
         self._searching: Searching | None = None
-        self._exact: Exactly | None = None
-        self._sound: Sound | None = None
-        self._media: KeptMedia | None = None
+        self._exact: NativeContentReader | None = None
+        self._sound: RecoveringReader | None = None
+        self._media: StoredMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
         """What there is, newest first."""
@@ -448,11 +454,11 @@ class Journal(Closing):
 
         With `exact` its messages have the source's own form too, for writers that promise it.
         """
-        return self.read(self._archive.one(name), exact=exact)
+        return self.read(self._archive.find_conversation(name), exact=exact)
 
     def one(self, name: str) -> Listed:
         """The conversation that a person means by an id or the beginning of one, as lists have it."""
-        return self._archive.one(name)
+        return self._archive.find_conversation(name)
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
         """Conversations by their keys in this journal, as lists show them."""
@@ -469,42 +475,42 @@ class Journal(Closing):
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """A conversation that was listed; with `media` it has the images and files that are kept for it."""
         found = self._exactly().read(listed.key) if exact else self._soundly().conversation(listed.key)
-        return self._kept_media().filled(listed.key, found) if media else found
+        return self._kept_media().with_data(listed.key, found) if media else found
 
     def damage(self, listed: Listed, *, exact: bool = False) -> list[tuple[str, bool]]:
         """What is to be said of damage that was met when a conversation was read last, as `read` was asked.
 
         In words, and whether something is missing for it.
         """
-        told = [(str(each), each.missing > 0) for each in self._soundly().told()]
+        told = [(str(each), each.missing > 0) for each in self._soundly().take_reports()]
         for error in self._exactly().damage(listed.key) if exact else ():
             why = f"{error.where}: {error.reason}; what the source itself said is as the rows have it"
             told.append((why, True))
         return told
 
-    def _soundly(self) -> Sound:
+    def _soundly(self) -> RecoveringReader:
         if self._sound is None:
-            from agent_journal.archive.salvage import Sound  # noqa: PLC0415 (who searches needs none of it)
+            from agent_journal.archive.salvage import RecoveringReader  # noqa: PLC0415 (who searches needs none of it)
 
-            self._sound = Sound(self._archive)
+            self._sound = RecoveringReader(self._archive)
         return self._sound
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
-        return self._kept_media().brought_back(self._archive.one(name).key, media)
+        return self._kept_media().load(self._archive.find_conversation(name).key, media)
 
-    def _exactly(self) -> Exactly:
+    def _exactly(self) -> NativeContentReader:
         if self._exact is None:
-            from agent_journal.archive.native_content import Exactly  # noqa: PLC0415 (seldom)
+            from agent_journal.archive.native_content import NativeContentReader  # noqa: PLC0415 (seldom)
 
-            self._exact = Exactly(self._archive, self._soundly())
+            self._exact = NativeContentReader(self._archive, self._soundly())
         return self._exact
 
-    def _kept_media(self) -> KeptMedia:
+    def _kept_media(self) -> StoredMedia:
         if self._media is None:
-            from agent_journal.archive.media import KeptMedia  # noqa: PLC0415 (seldom)
+            from agent_journal.archive.media import StoredMedia  # noqa: PLC0415 (seldom)
 
-            self._media = KeptMedia(self._archive)
+            self._media = StoredMedia(self._archive)
         return self._media
 
     def memories(self) -> Iterator[Memory]:

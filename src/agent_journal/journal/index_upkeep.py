@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Change, Indexed
+    from agent_journal.archive.store import Change, IndexEntry
     from agent_journal.config import Config
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
@@ -45,12 +45,12 @@ class Indexer:
         If it cannot be written, the rows go on alone: what was said is lost if it is not kept, and the index
         is made of the rows whenever it can be.
         """
-        if self._problem is not None or not (change.indexed or change.removed):
+        if self._problem is not None or not (change.index_entries or change.removed):
             return
         try:
             index = self._opened()
-            index.add(self._wanted(each for each in change.indexed if each.key > self._given))
-            self._given = max(self._given, *(each.key for each in change.indexed), 0)
+            index.add(self._wanted(each for each in change.index_entries if each.key > self._given))
+            self._given = max(self._given, *(each.key for each in change.index_entries), 0)
         except (CannotWrite, IndexDamaged) as error:
             self._problem = error
 
@@ -69,7 +69,7 @@ class Indexer:
         except (CannotWrite, IndexDamaged) as error:
             raise IndexBehind(error) from error
         with store.transaction():
-            store.index_is_at(last, removed)
+            store.mark_indexed(last, removed)
 
     def catch_up(self) -> None:
         """Bring the index up to the rows, whatever was said of how far it is."""
@@ -96,7 +96,7 @@ class Indexer:
         index_folder.put_in_place(self._folder, place)
         self._folder = place
         with store.transaction():
-            store.index_is_at(last, removed)
+            store.mark_indexed(last, removed)
 
     def __enter__(self) -> Self:
         return self
@@ -128,7 +128,7 @@ class Indexer:
         if not last:
             return True
         is_made_so = index_folder.is_made_so(self._folder, self._config.index.left_out)
-        return is_made_so and self._archive.store.index_upto() == last
+        return is_made_so and self._archive.store.indexed_up_to() == last
 
     def _opened(self) -> Index:
         """The index, with all that the rows have when it is opened."""
@@ -145,7 +145,7 @@ class Indexer:
             index = Index.open(folder, journal=journal, left_out=left_out, budget_mb=budget)
         self._index, self._given = index, index.upto
         last = self._archive.store.last_key()
-        index.add(self._counted(self._wanted(self._archive.store.indexed_since(index.upto))))
+        index.add(self._counted(self._wanted(self._archive.store.index_entries_since(index.upto))))
         self._given = last
         return index
 
@@ -159,7 +159,7 @@ class Indexer:
             yield entry
             self._told(number, total)
 
-    def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
+    def _wanted(self, entries: Iterable[IndexEntry]) -> Iterator[Entry]:
         """What the index is to know of entries: rows and index have the same fields for it."""
         from agent_journal.search.entry import without  # noqa: PLC0415 (who opens the index imports it)
 

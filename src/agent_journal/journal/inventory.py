@@ -11,7 +11,7 @@ import msgspec
 
 from agent_journal import readers
 from agent_journal.archive.candidates import Stat
-from agent_journal.archive.syncing import Scan, located, projects_of
+from agent_journal.archive.syncing import Scan, existing_projects, locate_candidates
 from agent_journal.config import source_key
 from agent_journal.discovery import usual_homes
 from agent_journal.notes import Note, Notes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found
+    from agent_journal.archive.candidates import ImportCandidate
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
@@ -69,8 +69,8 @@ def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Ar
     found = {info.name: Histories(source=info.name, title=info.title) for info in infos}
     for info in infos:
         found[info.name].moved_by = list(_movers(config, environ, info))
-    projects = projects_of(kept) if kept else []
-    there = list(located(config, infos, environ, here, projects=projects, note=note))
+    projects = existing_projects(kept) if kept else []
+    there = list(locate_candidates(config, infos, environ, here, projects=projects, note=note))
     for each in there:
         whose = _whose(each, infos)
         known = found.setdefault(whose, Histories(source="", title=whose))
@@ -80,7 +80,7 @@ def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Ar
     return Survey(found, note.kept)
 
 
-def _whose(found: Found, infos: list[ReaderInfo]) -> str:
+def _whose(found: ImportCandidate, infos: list[ReaderInfo]) -> str:
     """The source that looks there; the titles of several, as only the content tells whose it is."""
     several = (info.title for info in infos if found.home in usual_homes(info))
     return found.reader or " or ".join(several) or "claimed by several"
@@ -94,7 +94,7 @@ def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Ite
         yield from (name for name in info.env if environ.get(name))
 
 
-def _count(whose: Histories, found: Found, stat: Stat) -> None:
+def _count(whose: Histories, found: ImportCandidate, stat: Stat) -> None:
     whose.files += 1
     whose.bytes += stat.size
     whose.newest = max(whose.newest, stat.mtime_ns)

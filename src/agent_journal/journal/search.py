@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Found, Listed, Placed
+    from agent_journal.archive.store import EntryLocation, EntryView, Listed
     from agent_journal.config import Config
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
@@ -61,11 +61,11 @@ class Other(NamedTuple):
 class Hit(NamedTuple):
     """The best of what was found in a conversation (none for a memory)."""
 
-    entry: Found
+    entry: EntryView
     conversation: Listed | None
     score: float
-    before: list[Found]
-    behind: list[Found]
+    before: list[EntryView]
+    behind: list[EntryView]
     snippet: Snippet
     field: str
     """Where it is from: `text`, `title`, `thinking`, `tool` (what it was given), `output`, `attached`."""
@@ -139,7 +139,7 @@ class Searching(Closing):
             agents = [each.key for each in store.children(conversation) if each.relation == "subagent"]
             following += [key for key in agents if key not in within]
             within.update(dict.fromkeys(agents))
-        return filters._replace(conversations=tuple(within), held=tuple(store.copied_into(within)))
+        return filters._replace(conversations=tuple(within), held=tuple(store.originals_copied_into(within)))
 
     def _by_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = (query, []) if query.strict else self._words().corrected(query)
@@ -184,7 +184,7 @@ class Searching(Closing):
         from agent_journal.search.query import Filters, Query  # noqa: PLC0415 (seldom)
 
         found = titles.rank(Query(titled, strict=True), _MOST_TITLES).entries
-        places = self._archive.store.placed([each.key for each in found]).values()
+        places = self._archive.store.entry_locations([each.key for each in found]).values()
         keys = dict.fromkeys(each.conversation for each in places)
         return self._within(Filters(conversations=tuple(keys) or _NO_CONVERSATION))
 
@@ -201,7 +201,7 @@ class Searching(Closing):
 
         store, left_out = self._archive.store, self._config.index.left_out
         # Rows and index have the same fields for it.
-        newest = cast("Callable[[int], Iterable[Entry]]", store.indexed_newest)
+        newest = cast("Callable[[int], Iterable[Entry]]", store.newest_index_entries)
         return Scan(lambda: without(newest(beyond), left_out), store.values)
 
     def _words(self) -> Index:
@@ -234,7 +234,7 @@ class Searching(Closing):
             entry, field, snippet = marked
             also = [listed[key].id for key in copies.get(entry.key, ()) if key in listed]
             ids = list(dict.fromkeys([*group.copies, *also]))
-            before, behind = store.around(entry, page.context)
+            before, behind = store.surrounding_entries(entry, page.context)
             conversation, score = listed.get(entry.conversation), group.best.score
             hits.append(Hit(entry, conversation, score, before, behind, snippet, field, group.others, ids))
         by_meaning = ranking.by_meaning and bool(hits)
@@ -263,10 +263,10 @@ class Searching(Closing):
         """Entries with their telling pieces; what was said mostly has them, and the rest is left unread."""
         store, marking = self._archive.store, _Marking(query)
         if whole or not marking.is_said_first:
-            return marking.all_of(store.found(keys))
-        marked = marking.all_of(store.said(keys))
+            return marking.all_of(store.entry_views(keys))
+        marked = marking.all_of(store.message_texts(keys))
         lacking = [key for key, each in marked.items() if each.snippet.groups < marking.count]
-        return marked | marking.all_of(store.found(lacking))
+        return marked | marking.all_of(store.entry_views(lacking))
 
     def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking, bool]:
         """What was found, by conversation, best first, so many at least if there are; whether it is all."""
@@ -274,7 +274,7 @@ class Searching(Closing):
         while True:
             found = ranker.rank(query, window)
             ranked = self._standing(found.entries, query.filters)
-            groups = _grouped(ranked, self._archive.store.placed([each.key for each in ranked]))
+            groups = _grouped(ranked, self._archive.store.entry_locations([each.key for each in ranked]))
             is_all = len(found.entries) < window
             if is_all or len(groups) >= needed or window >= most:
                 return groups, found, is_all
@@ -285,7 +285,7 @@ class Searching(Closing):
         if not filters.conversations and not filters.shown:
             return ranked
         keys = [each.key for each in ranked]
-        wanted = self._archive.store.standing(keys, filters.conversations, shown=filters.shown)
+        wanted = self._archive.store.resolve_copies(keys, filters.conversations, only_shown=filters.shown)
         return [each._replace(key=wanted[each.key]) for each in ranked if each.key in wanted]
 
 
@@ -340,7 +340,7 @@ class _Group:
         self.copies: list[str] = []
 
 
-def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group]:
+def _grouped(ranked: Iterable[Ranked], places: dict[int, EntryLocation]) -> list[_Group]:
     """Entries by conversation, best first. A copy of what stands in a better one is told there."""
     groups: dict[int, _Group] = {}
     holders: dict[Any, int] = {}  # which family has something first
@@ -349,8 +349,8 @@ def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group
         if place is None:
             continue
         holder = place.family
-        if place.sameness is not None:
-            holder = holders.setdefault(place.sameness, place.family)
+        if place.duplicate_key is not None:
+            holder = holders.setdefault(place.duplicate_key, place.family)
         if holder != place.family:
             groups[holder].copies.append(place.id)
         elif place.family in groups:
@@ -364,7 +364,7 @@ def _grouped(ranked: Iterable[Ranked], places: dict[int, Placed]) -> list[_Group
 class _Marked(NamedTuple):
     """An entry with its telling piece, and where that is from."""
 
-    entry: Found
+    entry: EntryView
     field: str
     snippet: Snippet
 
@@ -391,11 +391,11 @@ class _Marking:
         """Whether words are sought, and nothing else of a message counts more than what was said."""
         return self.count > 0 and self._order[0] == "text"
 
-    def all_of(self, entries: dict[int, Found]) -> dict[int, _Marked]:
+    def all_of(self, entries: dict[int, EntryView]) -> dict[int, _Marked]:
         """Entries with the pieces that have most of what is sought."""
         return {key: self._of(entry) for key, entry in entries.items()}
 
-    def _of(self, entry: Found) -> _Marked:
+    def _of(self, entry: EntryView) -> _Marked:
         texts = entry.texts or (("text", entry.text),)
         in_order = sorted(texts, key=lambda each: self._order.index(each[0]))
         return _Marked(entry, *self._marker.snippet(in_order))

@@ -102,4 +102,4 @@ class ByMeaning:
         return Reranked(ranker, model, self._texts) if model is not None else ranker
 
     def _texts(self, keys: Sequence[int]) -> dict[int, str]:
-        return {key: each.text for key, each in self._archive.store.found(keys).items()}
+        return {key: each.text for key, each in self._archive.store.entry_views(keys).items()}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from agent_journal.archive.store import Holder
+from agent_journal.archive.store import UsageConversation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_journal.archive.store import Spent
+    from agent_journal.archive.store import UsageSum
 
 By: TypeAlias = Literal["day", "week", "month", "conversation", "model", "project", "source"]
 WAYS: tuple[By, ...] = ("day", "week", "month", "conversation", "model", "project", "source")
@@ -48,7 +48,7 @@ class Sums(msgspec.Struct, kw_only=True):
             return many[0] if many else cls()
         return cls(**{name: sum(map(attrgetter(name), many)) for name in cls.__struct_fields__})
 
-    def take(self, spent: Spent, cost_usd: float, unpriced: int) -> None:
+    def take(self, spent: UsageSum, cost_usd: float, unpriced: int) -> None:
         """Add what was used, with what it cost and how much of it has no price."""
         self.messages += spent.answers
         self.input += spent.input
@@ -73,7 +73,7 @@ class Row(msgspec.Struct, kw_only=True):
     is_estimated: bool = False
     sums: Sums = msgspec.field(default_factory=Sums)
     models: dict[str | None, Sums] = {}
-    holder: Holder | None = None
+    holder: UsageConversation | None = None
     """The conversation, if it is the line of one."""
 
 

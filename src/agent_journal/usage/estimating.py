@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.archive.rows import row_of
-from agent_journal.archive.store import Filter, Spent
+from agent_journal.archive.store import Filter, UsageSum
 from agent_journal.errors import MissingExtra
 from agent_journal.model import Message, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.archive.store import Holder, Store
+    from agent_journal.archive.store import Store, UsageConversation
     from agent_journal.model import Event
 
 _SLOT_MS = 900_000
@@ -30,16 +30,16 @@ def estimated(
     wanted: Filter,
     bucket: Callable[[int | None], int],
     count: Callable[[str], int] | None = None,
-) -> Iterator[Spent]:
+) -> Iterator[UsageSum]:
     """What was used by answers that are not counted, one by one."""
     count = tokenizer() if count is None else count
     since, until = timestamps.epoch_ms(wanted.since), timestamps.epoch_ms(wanted.until)
     of_conversations = Filter(
         source=wanted.source, project=wanted.project, title=wanted.title, with_children=True
     )
-    holders = store.holders()
+    holders = store.usage_conversations()
     for listed in list(store.conversations(of_conversations)):
-        copied = store.copied(listed.key)
+        copied = store.copied_keys(listed.key)
         for message, given in _uncounted(store.entries(listed.key), copied):
             at = timestamps.epoch_ms(message.at)
             model = message.model or listed.model
@@ -98,9 +98,10 @@ def _is_wanted(at: int | None, since: int | None, until: int | None) -> bool:
     return at is not None and (since is None or at >= since) and (until is None or at < until)
 
 
-def _spent(holder: Holder, bucket: int, model: str | None, given: int, came: int) -> Spent:
-    return Spent(
+def _spent(holder: UsageConversation, bucket: int, model: str | None, given: int, came: int) -> UsageSum:
+    return UsageSum(
         conversation=holder.key, project=holder.project, bucket=bucket, source=holder.source, model=model,
-        above=0, estimated=1, state="counted", is_stated=0, answers=1, input=given, output=came,
+        price_tier_threshold=0, estimated=1, state="counted", is_stated=0, answers=1,
+        input=given, output=came,
         cache_read=0, cache_write=0, cache_write_5m=0, cache_write_1h=0, reasoning=0, other=0, cost_usd=None,
     )  # fmt: skip

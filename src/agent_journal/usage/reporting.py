@@ -15,7 +15,7 @@ from agent_journal.usage.prices import Prices
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from agent_journal.archive.store import Holder, Spent, Store
+    from agent_journal.archive.store import Store, UsageConversation, UsageSum
     from agent_journal.config import Config
     from agent_journal.usage import By
 
@@ -80,12 +80,12 @@ class Reporting:
             by if by == "conversation" or by == "project" else None  # noqa: PLR1714 (so that types are told)
         )
         self.notices = Notices()
-        self._holders = store.holders() if by == "conversation" else {}
+        self._holders = store.usage_conversations() if by == "conversation" else {}
         self._rows: dict[tuple[str | int | None, bool], Row] = {}
         self._infos: dict[str, readers.ReaderInfo | None] = {}
         self._unpriced: Counter[str] = Counter()
 
-    def add(self, spent: Spent) -> None:
+    def add(self, spent: UsageSum) -> None:
         """Take what was used with one model at one time."""
         notices = self.notices
         if spent.state == "odd":
@@ -132,19 +132,19 @@ class Reporting:
             notices=self.notices,
         )
 
-    def _note_time(self, spent: Spent) -> None:
+    def _note_time(self, spent: UsageSum) -> None:
         slot = self.periods.named[spent.bucket][1]
         if slot is None:
             self.notices.undated += spent.answers
         elif not _FIRST_SLOT <= slot <= self._last_slot:
             self.notices.misdated += spent.answers
 
-    def _cost(self, spent: Spent) -> tuple[float, int]:
+    def _cost(self, spent: UsageSum) -> tuple[float, int]:
         """What tokens cost, and how many of them have no price."""
         info = self._info(spent.source)
         if spent.is_stated:
             return spent.cost_usd or 0.0, 0
-        size = 0 if info is not None and info.sums_requests else spent.above
+        size = 0 if info is not None and info.sums_requests else spent.price_tier_threshold
         rates = self._prices.rates(spent.model, self.periods.named[spent.bucket][1], size)
         if rates is None:
             return 0.0, spent.total
@@ -155,7 +155,7 @@ class Reporting:
             self._infos[source] = readers.info(source)
         return self._infos[source]
 
-    def _row(self, spent: Spent) -> Row:
+    def _row(self, spent: UsageSum) -> Row:
         holder = self._shown(spent.conversation) if self._holders else None
         place = (self._name(spent) if holder is None else holder.key, bool(spent.estimated))
         row = self._rows.get(place)
@@ -165,7 +165,7 @@ class Reporting:
             self._rows[place] = row
         return row
 
-    def _name(self, spent: Spent) -> str | None:
+    def _name(self, spent: UsageSum) -> str | None:
         """What the line is called that it belongs to."""
         if self._by == "model":
             return spent.model
@@ -175,7 +175,7 @@ class Reporting:
             return spent.project
         return self.periods.named[spent.bucket][0]
 
-    def _shown(self, key: int) -> Holder | None:
+    def _shown(self, key: int) -> UsageConversation | None:
         """The conversation whose line it is: what subagents and twins used is shown with another one."""
         holder = self._holders.get(key)
         seen = set()
@@ -187,5 +187,5 @@ class Reporting:
         return holder
 
 
-def _tally(counts: dict[str, int], spent: Spent) -> None:
+def _tally(counts: dict[str, int], spent: UsageSum) -> None:
     counts[spent.source] = counts.get(spent.source, 0) + spent.answers

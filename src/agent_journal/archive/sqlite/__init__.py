@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.archive.sqlite.connection import connected, engine, is_damaged, made
-from agent_journal.archive.sqlite.maintenance import Care
+from agent_journal.archive.sqlite.connection import connect, create_database, engine, is_damaged
+from agent_journal.archive.sqlite.maintenance import Maintenance
 from agent_journal.errors import DamagedArchive, UnusableArchive
 
 if TYPE_CHECKING:
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["SqliteStore", "engine", "is_damaged", "open_store"]
 
 
-class SqliteStore(Care):
+class SqliteStore(Maintenance):
     """Rows of one journal in a SQLite file."""
 
 
 def open_store(path: Path, *, for_writing: bool) -> SqliteStore:
     """The store in that file; made if it is not there and something will be written."""
     if for_writing and not path.exists():
-        made(path)
-    connection = connected(path, for_writing=for_writing)
+        create_database(path)
+    connection = connect(path, for_writing=for_writing)
     try:
         return SqliteStore(connection, path)
     except DamagedArchive as error:

@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from agent_journal.archive.machine import leave_mark
-from agent_journal.archive.sqlite.schema import VERSION, bring_up
+from agent_journal.archive.sqlite.schema import VERSION, migrate
 from agent_journal.errors import CannotWrite, DamagedArchive, OlderArchive, UnusableArchive
 from agent_journal.files import keep_private, sync_folder
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agent_journal.errors import AgentJournalError
 
-NOWHERE = ":memory:"
+IN_MEMORY = ":memory:"
 """The path of a database that is in no file."""
 
 # A reader waits so long for a writer's short moments.
@@ -34,15 +34,17 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintEr
 
 
 # The first versions in which a checkpoint and a writer at the same moment cannot damage a database.
-_MENDED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+_SAFE_SQLITE_VERSIONS = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 
 def engine() -> tuple[str, bool]:
     """The version of SQLite, and whether a database in WAL mode is safe with it."""
     version = apsw.sqlite_lib_version()
     number = tuple(int(step) for step in version.split(".")[:3])
-    newest = _MENDED[0]
-    is_safe = number >= newest or any(number[:2] == other[:2] and number >= other for other in _MENDED)
+    newest = _SAFE_SQLITE_VERSIONS[0]
+    is_safe = number >= newest or any(
+        number[:2] == other[:2] and number >= other for other in _SAFE_SQLITE_VERSIONS
+    )
     return version, is_safe
 
 
@@ -62,19 +64,19 @@ def is_damaged(path: Path) -> bool:
         return False
 
 
-def created(path: Path) -> None:
+def create_private_file(path: Path) -> None:
     """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     keep_private(str(path))
 
 
-def made(path: Path) -> None:
+def create_database(path: Path) -> None:
     """A new database, which takes its name when it has all tables."""
     part = path.with_name(f"{path.name}.part")
     for left in (part, part.with_name(f"{part.name}-journal")):
         left.unlink(missing_ok=True)
     try:
-        created(part)
+        create_private_file(part)
         connection = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.pragma("page_size", _PAGE_BYTES)
@@ -89,7 +91,7 @@ def made(path: Path) -> None:
     sync_folder(str(path.parent))
 
 
-def connected(path: Path, *, for_writing: bool) -> apsw.Connection:
+def connect(path: Path, *, for_writing: bool) -> apsw.Connection:
     """A connection to a database whose tables are those of this version."""
     connection: apsw.Connection | None = None
     try:
@@ -141,7 +143,7 @@ def _advice(error: Exception) -> str:
 
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
-    if not version and str(path) != NOWHERE:  # a new one takes its name when it has tables
+    if not version and str(path) != IN_MEMORY:  # a new one takes its name when it has tables
         raise UnusableArchive(str(path), "it is empty; 'aj backup' copies can be put in its place")
     if version > VERSION:
         reason = (
@@ -186,7 +188,7 @@ def _migrate(connection: apsw.Connection) -> None:
     if version == VERSION:
         return
     with connection:
-        bring_up(connection, version)
+        migrate(connection, version)
         if not version:
             connection.execute(
                 "INSERT INTO journal VALUES ('id', lower(hex(randomblob(16)))), ('last_key', 0)"
@@ -194,7 +196,7 @@ def _migrate(connection: apsw.Connection) -> None:
         connection.pragma("user_version", VERSION)
 
 
-AMONG = "IN (SELECT value FROM json_each(?))"
+IN_VALUES = "IN (SELECT value FROM json_each(?))"
 """Whether something is among values that are given as JSON."""
 
 
@@ -210,7 +212,7 @@ class Base:
         self._db = connection
         self._path = path
         self._last_key: int | None = None
-        self._is_nowhere = self._is_marked = str(path) == NOWHERE
+        self._is_in_memory = self._is_marked = str(path) == IN_MEMORY
         self.journal_id: str = str(self._value("SELECT value FROM journal WHERE name = 'id'"))
 
     @contextmanager
@@ -226,11 +228,11 @@ class Base:
             self._db.execute("COMMIT")
         except BaseException as error:
             self._last_key = None
-            self._is_marked = self._is_nowhere
+            self._is_marked = self._is_in_memory
             if not self._db.get_autocommit():
                 self._db.execute("ROLLBACK")
             if isinstance(error, apsw.Error):
-                raise self._told(error) from error
+                raise self._public_error(error) from error
             raise
 
     def commit_durably(self) -> None:
@@ -257,7 +259,7 @@ class Base:
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('writers', ?)", (" ".join(machines),))
 
     @contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def read_snapshot(self) -> Iterator[None]:
         """What is read inside is as of one moment, whatever others write."""
         self._db.execute("BEGIN")
         try:
@@ -265,7 +267,7 @@ class Base:
         finally:
             self._db.execute("ROLLBACK")  # nothing was written, and where there is damage a commit fails
 
-    def _told(self, error: apsw.Error) -> AgentJournalError:
+    def _public_error(self, error: apsw.Error) -> AgentJournalError:
         """An error of the database as a person is told it."""
         if isinstance(error, _DAMAGE):
             return DamagedArchive(str(self._path), f"the database is damaged ({error})")

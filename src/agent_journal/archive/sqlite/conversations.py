@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal.archive import encoded, message_matching
+from agent_journal.archive import duplicates, encoded
 from agent_journal.archive.bodies import entry_of
-from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
-from agent_journal.archive.rows import content_hash, detail_of, memory_hash, messages_in, says_all
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.copies import SAID
+from agent_journal.archive.merge import Comparison, StoredEntry, merge_detail, plan_merge, preference
+from agent_journal.archive.rows import contains_all, content_hash, detail_of, memory_hash, message_count
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.copies import MESSAGE_TEXTS
 from agent_journal.archive.sqlite.counting import name_of
 from agent_journal.archive.sqlite.duplicates import Duplicates
-from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
+from agent_journal.archive.sqlite.index_entries import (
+    IndexEntries,
+    memory_entry,
+    message_entries,
+    title_entry,
+)
 from agent_journal.archive.sqlite.prompts import Prompts
 from agent_journal.archive.store import Change
 from agent_journal.model import timestamps, tree
@@ -23,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from agent_journal.archive.bodies import Block
-    from agent_journal.archive.merge import Plan
+    from agent_journal.archive.merge import MergePlan
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.sqlite.entries import Original
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.sqlite.entries import CopyOriginal
+    from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Conversation, Memory
 
 _KNOWN = (
@@ -58,7 +63,7 @@ class _Known(NamedTuple):
         return bool(self.messages and not self.only_prompts)
 
 
-class Conversations(Prompts, Duplicates, Indexable):
+class Conversations(Prompts, Duplicates, IndexEntries):
     """The part of the store that brings in what was said."""
 
     def put(
@@ -82,15 +87,15 @@ class Conversations(Prompts, Duplicates, Indexable):
         gone: list[int] = []
         if known is None:
             change = self._add(conversation, rows, source, blocks)
-        elif known.only_prompts and messages_in(rows):
+        elif known.only_prompts and message_count(rows):
             gone = self._cleared(known.key)
             change = self._add(conversation, rows, source, blocks, known.key)
         else:
             rows = self._with_bodies(rows, blocks)
             change = self._merge(conversation, rows, known, source, is_past=is_past)
-        self._hold(source, change.conversation, unit_of(conversation), only_prompts=False)
+        self._link_content(source, change.conversation, unit_of(conversation), only_prompts=False)
         if change.added:
-            gone += self._take_prompts(conversation, change.conversation, rows)
+            gone += self._take_over_prompts(conversation, change.conversation, rows)
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in gone])
         return change._replace(removed=[*change.removed, *gone]) if gone else change
 
@@ -106,19 +111,19 @@ class Conversations(Prompts, Duplicates, Indexable):
     ) -> Change:
         """Bring in what a list of prompts tells, as far as nothing tells more."""
         unit, there = unit_of(conversation), known.key if known else 0
-        if known is not None and known.tells and self._is_told(there, source, unit):
-            self._hold(source, there, unit, only_prompts=True)
-            self._came(source, there, ())
+        if known is not None and known.tells and self._is_told_elsewhere(there, source, unit):
+            self._link_content(source, there, unit, only_prompts=True)
+            self._record_given(source, there, ())
             return Change(there, 0, 0, [], [])
         all_rows, tellers = rows, list[int]()
         if conversation.made_id:
             rows, blocks = self._with_bodies(rows, blocks), ()
-            rows, tellers = self._unanswered(conversation, rows, source, unit)
+            rows, tellers = self._prompts_without_session(conversation, rows, source, unit)
         is_called_so = known is not None and conversation.title in {None, known.title}
-        if is_called_so and self._is_held(source, there, unit, rows):
+        if is_called_so and self._is_linked(source, there, unit, rows):
             return Change(there, 0, 0, [], [])
         if conversation.made_id:
-            rows, new = self._newly_answered(conversation, rows, source, unit)
+            rows, new = self._match_new_prompts(conversation, rows, source, unit)
             if all_rows and not rows:
                 return Change(next(iter((*tellers, *new)), there), 0, 0, [], [])
             conversation = _narrowed(conversation, rows) if len(rows) < len(all_rows) else conversation
@@ -127,7 +132,7 @@ class Conversations(Prompts, Duplicates, Indexable):
         else:
             rows = self._with_bodies(rows, blocks)
             change = self._merge(conversation, rows, known, source, is_past=is_past)
-        self._hold(source, change.conversation, unit, only_prompts=True)
+        self._link_content(source, change.conversation, unit, only_prompts=True)
         return change
 
     def _add(
@@ -147,11 +152,11 @@ class Conversations(Prompts, Duplicates, Indexable):
             "id": conversation.id,
             "title_key": title_key,
             "opening": _opening_of(conversation, rows),
-            "messages": messages_in(rows),
-            "events": len(rows) - messages_in(rows),
+            "messages": message_count(rows),
+            "events": len(rows) - message_count(rows),
             **self._columns(conversation, rows),
         }
-        copies = self._copies(key, conversation.source, rows) or self._twin_of(
+        copies = self._copies(key, conversation.source, rows) or self._copies_in_duplicate(
             key, columns, rows, (source, unit_of(conversation)), blocks
         )
         places = ", ".join("?" * len(columns))
@@ -161,42 +166,46 @@ class Conversations(Prompts, Duplicates, Indexable):
         if copies:
             rows, blocks = self._with_bodies(rows, blocks), ()
         keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, source, blocks)
-        self._came(source, key, (new for new, _ in keys))
-        self._count(conversation, key, keys, copies)
+        self._record_given(source, key, (new for new, _ in keys))
+        self._count_calls_and_usage(conversation, key, keys, copies)
         entries = self._new_entries(key, conversation, keys, copies)
         if title_key:
-            entries.append(titled(title_key, key, conversation))
-        return Change(key, messages_in(rows), 0, entries, [])
+            entries.append(title_entry(title_key, key, conversation))
+        return Change(key, message_count(rows), 0, entries, [])
 
     def _merge(
         self, conversation: Conversation, rows: list[Row], known: _Known, source: int, *, is_past: bool
     ) -> Change:
         key = known.key
         wanted = self._preference(conversation, known, source)
-        is_anew = self._begins_anew(source, key)
+        is_anew = self._starts_over(source, key)
         is_newer = wanted > 0 or (
             not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
         )
-        whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
+        whole = conversation if is_anew else self._merge_detail(conversation, known, is_newer=is_newer)
         if conversation.only_prompts or known.only_prompts:
             # What was pasted into a prompt may be gone by now; what was there of it stays.
             whole, is_newer = replace(whole, only_prompts=True), False
         is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
         last = self.last_key() if is_filed_anew else 0
-        removed = self._file_anew(key) if is_filed_anew else []
+        removed = self._rekey_for_index(key) if is_filed_anew else []
         stored = self._stored(key)
-        same = self._same(key, stored, rows) if wanted else {}
-        again = source if source in self._anew else None
-        plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same, again=again)
+        same = self._match_other_form(key, stored, rows) if wanted else {}
+        again = source if source in self._reimports else None
+        plan = plan_merge(
+            stored, rows, is_newer=is_newer, compare=self._compare, same_entries=same, reimported_source=again
+        )
         added = [row for _, row in plan.added]
-        copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
-        self._carry_out(key, plan)
+        copies = self._copies(key, conversation.source, added) or self._copies_in_known_duplicates(key, added)
+        self._apply(key, plan)
         keys = self._insert(key, _additions(plan), copies, source)
-        self._came(source, key, (*plan.given, *(new for new, _ in keys)))
-        self._note_givers(source, stored, plan, keys)
-        pairs = _pairs(plan, keys)
-        self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
-        self._count(conversation, key, keys[: len(added)], copies, _there(stored, rows))
+        self._record_given(source, key, (*plan.unchanged, *(new for new, _ in keys)))
+        self._record_sources(source, stored, plan, keys)
+        pairs = _replacements(plan, keys)
+        self._move_usage(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
+        self._count_calls_and_usage(
+            conversation, key, keys[: len(added)], copies, _unchanged_rows(stored, rows)
+        )
         removed += self._replace(key, pairs)
         title_key = known.title_key
         if is_titled_anew := is_filed_anew or whole.title != known.title:
@@ -207,21 +216,21 @@ class Conversations(Prompts, Duplicates, Indexable):
             self._indexed_of(key, last) if is_filed_anew else self._new_entries(key, whole, keys, copies)
         )
         if is_titled_anew and title_key:
-            entries.append(titled(title_key, key, whole))
+            entries.append(title_entry(title_key, key, whole))
         if added and known.opening is None and not whole.only_prompts:
-            late = self._twin_met_late(key, (source, unit_of(conversation)))
+            late = self._find_late_duplicate(key, (source, unit_of(conversation)))
             if late:
-                self._fold(conversation, key, late)
+                self._mark_as_copies(conversation, key, late)
                 removed += late
                 entries = [entry for entry in entries if entry.key not in late]
         if added or is_filed_anew:
-            entries += self._indexed_by_key(self._judge_twins(key))
+            entries += self._indexed_by_key(self._reassess_duplicates(key))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
-        changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
-        new = max(0, messages_in(added) - changed)
-        return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+        changed = message_count(row for _, row in plan.replaced) + len(plan.superseded)
+        new = max(0, message_count(added) - changed)
+        return Change(key, new, changed + len(plan.earlier), entries, removed, plan.misses_entries)
 
-    def _file_anew(self, conversation: int) -> list[int]:
+    def _rekey_for_index(self, conversation: int) -> list[int]:
         """Give entries new keys, under which the index learns by what else they are found; the old keys."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NULL AND role IS NOT NULL"
         old = sorted(key for (key,) in self._rows(sql, conversation))
@@ -245,48 +254,48 @@ class Conversations(Prompts, Duplicates, Indexable):
         key: int,
         conversation: Conversation,
         keys: list[tuple[int, Row]],
-        copies: dict[bytes, Original],
-    ) -> list[Indexed]:
+        copies: dict[bytes, CopyOriginal],
+    ) -> list[IndexEntry]:
         """What the index is given of new rows; copies are found where their originals are."""
         new = [(number, row) for number, row in keys if row.hash not in copies]
-        called = self._called(key) if any(row.calls for _, row in new) else {}
-        return indexed(key, conversation, new, called)
+        called = self._tools_by_call(key) if any(row.calls for _, row in new) else {}
+        return message_entries(key, conversation, new, called)
 
-    def _indexed_by_key(self, keys: Collection[int]) -> list[Indexed]:
+    def _indexed_by_key(self, keys: Collection[int]) -> list[IndexEntry]:
         """What the index is given of entries, in the order of their keys."""
-        sql = f"SELECT DISTINCT conversation FROM timeline WHERE key {AMONG}"
+        sql = f"SELECT DISTINCT conversation FROM timeline WHERE key {IN_VALUES}"
         numbers = [row[0] for row in self._rows(sql, as_json(keys))] if keys else []
-        found = [entry for number in numbers for entry in self.indexed_of(number, set(keys))]
+        found = [entry for number in numbers for entry in self.index_entries_of(number, set(keys))]
         return sorted(found, key=lambda entry: entry.key)
 
-    def _whole(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
+    def _merge_detail(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
         before = self._detail(known.key)
-        return merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
+        return merge_detail(conversation, before) if is_newer else merge_detail(before, conversation)
 
-    def _stored(self, key: int) -> list[Stored]:
+    def _stored(self, key: int) -> list[StoredEntry]:
         sql = (
             "SELECT key, id, earlier, hash, position, given_by, at FROM timeline WHERE conversation = ? "
             "ORDER BY position"
         )
-        return [Stored(*row) for row in self._rows(sql, key)]
+        return [StoredEntry(*row) for row in self._rows(sql, key)]
 
-    def _compared(self, key: int, row: Row) -> Says:
+    def _compare(self, key: int, row: Row) -> Comparison:
         old, new = self._entry(key), entry_of(row.body, row.text)
-        return Says(says_all(new, old), says_all(old, new))
+        return Comparison(contains_all(new, old), contains_all(old, new))
 
-    def _same(self, key: int, stored: list[Stored], rows: list[Row]) -> dict[int, int]:
+    def _match_other_form(self, key: int, stored: list[StoredEntry], rows: list[Row]) -> dict[int, int]:
         """Rows of another form of the conversation, by place, that are stored under other ids, by key."""
         ids = {entry.id for entry in stored}
         ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.id not in ids)
-        theirs = message_matching.said_in(self._rows(SAID, key), at_any_time=True)
+        theirs = duplicates.timed_texts(self._rows(MESSAGE_TEXTS, key), at_any_time=True)
         came = {row.id for row in rows}
         taken = {entry.key for entry in stored if entry.id in came}
-        return message_matching.matches(
-            message_matching.said_in(ours, at_any_time=True),
+        return duplicates.match_texts(
+            duplicates.timed_texts(ours, at_any_time=True),
             [each for each in theirs if each.key not in taken],
         )
 
-    def _carry_out(self, conversation: int, plan: Plan) -> None:
+    def _apply(self, conversation: int, plan: MergePlan) -> None:
         self._many("UPDATE timeline SET position = ? WHERE key = ?", [(to, key) for key, to in plan.moved])
         self._many(
             "UPDATE timeline SET earlier = ? WHERE key = ?", [(to, key) for key, to in plan.superseded]
@@ -331,11 +340,11 @@ class Conversations(Prompts, Duplicates, Indexable):
             "version": origin.version if origin else None,
             "revision": origin.revision if origin else None,
             "hash": content_hash(detail, None),
-            "detail": self._blocks.small(detail),
+            "detail": self._blocks.compress(detail),
         }
         if known is not None:  # what its entries told so far
             columns["model"] = columns["model"] or known.model
-            columns["summary"] = columns["summary"] or self._first_words(known.key)
+            columns["summary"] = columns["summary"] or self._title_from_prompts(known.key)
         for row in rows:
             columns["model"] = columns["model"] or row.model
             if columns["model"] and columns["summary"]:
@@ -380,8 +389,8 @@ class Conversations(Prompts, Duplicates, Indexable):
             None,
         )
         if known is not None and (known[1] == digest or _is_before(memory.at, known[2])):
-            self._came(source, 0, known[:1])
-            self._note_giver(known[0], known[3], source)
+            self._record_given(source, 0, known[:1])
+            self._record_source(known[0], known[3], source)
             return Change(0, 0, 0, [], [])
         removed = [] if known is None else [known[0]]
         self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in removed])
@@ -394,17 +403,17 @@ class Conversations(Prompts, Duplicates, Indexable):
                 body, source,
             ),
         )  # fmt: skip
-        self._came(source, 0, (key,))
+        self._record_given(source, 0, (key,))
         if known is not None:
-            self._hand_over(known[0], known[3], key, source)
-        return Change(0, not removed, len(removed), [remembered(key, memory)], removed)
+            self._transfer_sources(known[0], known[3], key, source)
+        return Change(0, not removed, len(removed), [memory_entry(key, memory)], removed)
 
 
 def _opening_of(conversation: Conversation, rows: Sequence[Row]) -> bytes | None:
     """What twins are known by; prompts without answers are no twins of anything."""
     if conversation.only_prompts:
         return None
-    return message_matching.opening_of((row.role, row.text, row.at) for row in rows)
+    return duplicates.opening_hash((row.role, row.text, row.at) for row in rows)
 
 
 def _narrowed(conversation: Conversation, rows: Sequence[Row]) -> Conversation:
@@ -418,18 +427,18 @@ def unit_of(conversation: Conversation) -> str:
     return (conversation.origin.file or "") if conversation.origin else ""
 
 
-def _additions(plan: Plan) -> list[tuple[int, int, Row]]:
+def _additions(plan: MergePlan) -> list[tuple[int, int, Row]]:
     current = [(place, 0, row) for place, row in plan.added]
     return current + [(place, version, row) for place, row, version in plan.earlier]
 
 
-def _there(stored: Sequence[Stored], rows: Sequence[Row]) -> list[tuple[int, Row]]:
+def _unchanged_rows(stored: Sequence[StoredEntry], rows: Sequence[Row]) -> list[tuple[int, Row]]:
     """Incoming rows that are shown as they are, with their keys."""
     shown = {(entry.id, entry.hash): entry.key for entry in stored if not entry.version}
     return [(shown[name], row) for row in rows if (name := (row.id, row.hash)) in shown]
 
 
-def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:
+def _replacements(plan: MergePlan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:
     """Replaced entries by key, with the keys of those in their place."""
     now = {row.hash: key for key, row in keys}
     return [(old, now[row.hash], row) for old, row in plan.replaced]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.archive import message_matching
+from agent_journal.archive import duplicates
 from agent_journal.archive.bodies import entry_of
-from agent_journal.archive.duplicates import Candidate, is_duplicate
+from agent_journal.archive.duplicates import Fingerprint, is_duplicate
 from agent_journal.archive.sqlite.connection import as_json
-from agent_journal.archive.sqlite.entries import Entries, Original
+from agent_journal.archive.sqlite.entries import CopyOriginal, Entries
 from agent_journal.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from agent_journal.archive.bodies import Block
-    from agent_journal.archive.message_matching import Said
+    from agent_journal.archive.duplicates import TimedText
     from agent_journal.archive.rows import Row
     from agent_journal.model import Event
 
@@ -26,7 +26,9 @@ _COPIES = (
     "CROSS JOIN timeline t ON t.copy_hash = j.value AND t.copy_hash IS NOT NULL AND t.copy_of IS NULL "
     "CROSS JOIN conversations c ON c.key = t.conversation AND c.source = ? AND c.key != ?"
 )
-SAID = "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND earlier = 0 AND text IS NOT NULL"
+MESSAGE_TEXTS = (
+    "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND earlier = 0 AND text IS NOT NULL"
+)
 # Of a file that holds several alike, one is the twin of another file's: two of one file never become one.
 # Two ids that one source states are two conversations, and thousands may begin alike: the index passes over
 # them.
@@ -44,16 +46,16 @@ _TWINS = (
 _FIRST_SAID = "SELECT role, text, at FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
 _IDENTIFYING = ("started_ms", "source", "id", "made_id", "project", "account_id")
 # Whether a conversation repeats another's messages shows in its first ones.
-_FIRST = 8
+_PROBED_ROWS = 8
 
 
 class Copies(Entries):
     """The part of the store that knows what is there already."""
 
-    def _copies(self, key: int, source: str, rows: Sequence[Row]) -> dict[bytes, Original]:
+    def _copies(self, key: int, source: str, rows: Sequence[Row]) -> dict[bytes, CopyOriginal]:
         """Rows that stand in another conversation of the same source already, by hash."""
         hashes = [row.copy_hash for row in rows if row.copy_hash is not None]
-        if not hashes or not self._originals(key, source, hashes[:_FIRST]):
+        if not hashes or not self._originals(key, source, hashes[:_PROBED_ROWS]):
             return {}
         originals = self._originals(key, source, hashes)
         return {
@@ -62,56 +64,58 @@ class Copies(Entries):
             if row.copy_hash is not None and row.copy_hash in originals
         }
 
-    def _originals(self, key: int, source: str, hashes: list[int]) -> dict[int, Original]:
+    def _originals(self, key: int, source: str, hashes: list[int]) -> dict[int, CopyOriginal]:
         found = self._rows(_COPIES, as_json(hashes), source, key)
-        return {row[0]: Original(*row[1:]) for row in found}
+        return {row[0]: CopyOriginal(*row[1:]) for row in found}
 
-    def _twin_of(
+    def _copies_in_duplicate(
         self,
         key: int,
         columns: dict[str, Any],
         rows: list[Row],
         place: tuple[int, str],
         blocks: Sequence[Block] = (),
-    ) -> dict[bytes, Original]:
+    ) -> dict[bytes, CopyOriginal]:
         """Rows that stand in a twin from another place; the columns are told whose twin it is.
 
         A place is a source and the file of it.
         """
         ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows))
 
-        def identified() -> Candidate:
+        def identified() -> Fingerprint:
             entries = (entry_of(row.body, row.text) for row in self._with_bodies(rows, blocks))
             return _candidate(columns, enumerate(entries))
 
-        same = self._met(key, columns, ours, place, identified)
+        same = self._find_duplicate(key, columns, ours, place, identified)
         return {rows[place].hash: self._original(their) for place, their in same.items()}
 
-    def _twin_met_late(
+    def _find_late_duplicate(
         self, key: int, place: tuple[int, str], unresolved: Container[int] = ()
-    ) -> dict[int, Original]:
+    ) -> dict[int, CopyOriginal]:
         """The same for a conversation that says enough only now, as it was said since it came: by key.
 
         With those that are unresolved it is not compared.
         """
-        opening = message_matching.opening_of(self._rows(_FIRST_SAID, key))
+        opening = duplicates.opening_hash(self._rows(_FIRST_SAID, key))
         self._db.execute("UPDATE conversations SET opening = ? WHERE key = ?", (opening, key))
         if self._value("SELECT 1 FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL", key):
             return {}
         columns = {"opening": opening, "twin_of": None, **self._identifying(key)}
-        said = self._rows(SAID, key)
-        same = self._met(key, columns, said, place, lambda: self._candidate(key), unresolved=unresolved)
+        said = self._rows(MESSAGE_TEXTS, key)
+        same = self._find_duplicate(
+            key, columns, said, place, lambda: self._candidate(key), unresolved=unresolved
+        )
         self._db.execute("UPDATE conversations SET twin_of = ? WHERE key = ?", (columns["twin_of"], key))
         originals = {ours: self._original(their) for ours, their in same.items()}
         return {ours: original for ours, original in originals.items() if original.key != ours}
 
-    def _met(
+    def _find_duplicate(
         self,
         key: int,
         columns: dict[str, Any],
         said: Iterable[_Told],
         place: tuple[int, str],
-        identified: Callable[[], Candidate],
+        identified: Callable[[], Fingerprint],
         *,
         unresolved: Container[int] = (),
     ) -> dict[int, int]:
@@ -128,14 +132,16 @@ class Copies(Entries):
         candidates = [other for (other,) in found if other != key and other not in unresolved]
         if not candidates:
             return {}
-        ours = message_matching.said_in(said)
+        ours = duplicates.timed_texts(said)
         for other in candidates:
-            theirs = message_matching.said_in(self._rows(SAID, other))
-            same = message_matching.matches(ours, theirs)
-            is_in, holds = (message_matching.are_twins(len(same), len(each)) for each in (ours, theirs))
+            theirs = duplicates.timed_texts(self._rows(MESSAGE_TEXTS, other))
+            same = duplicates.match_texts(ours, theirs)
+            is_in, holds = (duplicates.is_contained(len(same), len(each)) for each in (ours, theirs))
             if not (is_in or holds) or not is_duplicate(identified(), self._candidate(other), same):
                 continue
-            if not all(self._is_duplicate_of(each, ours, identified()) for each in self._twins(other)):
+            if not all(
+                self._is_duplicate_of(each, ours, identified()) for each in self._duplicates_of(other)
+            ):
                 continue  # it could be one or the other
             if is_in and not (holds and _age(columns) < self._age(other)):
                 columns["twin_of"] = other
@@ -146,26 +152,26 @@ class Copies(Entries):
             return same
         return {}
 
-    def _is_duplicate_of(self, other: int, said: Sequence[Said], conversation: Candidate) -> bool:
-        theirs = message_matching.said_in(self._rows(SAID, other))
-        return is_duplicate(conversation, self._candidate(other), message_matching.matches(said, theirs))
+    def _is_duplicate_of(self, other: int, said: Sequence[TimedText], conversation: Fingerprint) -> bool:
+        theirs = duplicates.timed_texts(self._rows(MESSAGE_TEXTS, other))
+        return is_duplicate(conversation, self._candidate(other), duplicates.match_texts(said, theirs))
 
-    def _copies_of_twin(self, key: int, rows: Sequence[Row]) -> dict[bytes, Original]:
+    def _copies_in_known_duplicates(self, key: int, rows: Sequence[Row]) -> dict[bytes, CopyOriginal]:
         """New rows of a conversation that its twin has got already."""
         if not rows:
             return {}
-        ours = message_matching.said_in((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        ours = duplicates.timed_texts((place, row.role, row.text, row.at) for place, row in enumerate(rows))
         free = (
-            f"{SAID} AND coalesce(copy_of, key) NOT IN "
+            f"{MESSAGE_TEXTS} AND coalesce(copy_of, key) NOT IN "
             "(SELECT coalesce(copy_of, key) FROM timeline WHERE conversation = ?)"
         )
-        for other in self._twins(key):
-            same = message_matching.matches(ours, message_matching.said_in(self._rows(free, other, key)))
+        for other in self._duplicates_of(key):
+            same = duplicates.match_texts(ours, duplicates.timed_texts(self._rows(free, other, key)))
             if same:
                 return {rows[place].hash: self._original(their) for place, their in same.items()}
         return {}
 
-    def _twins(self, key: int) -> list[int]:
+    def _duplicates_of(self, key: int) -> list[int]:
         sql = (
             "SELECT key FROM conversations WHERE twin_of = ? UNION ALL "
             "SELECT twin_of FROM conversations WHERE key = ? AND twin_of IS NOT NULL"
@@ -175,7 +181,7 @@ class Copies(Entries):
     def _age(self, key: int) -> tuple[bool, int, str, str]:
         return _age(self._identifying(key))
 
-    def _candidate(self, key: int) -> Candidate:
+    def _candidate(self, key: int) -> Fingerprint:
         """A stored conversation with all that tells it from another one."""
         return _candidate(self._identifying(key), self.entries(key))
 
@@ -183,14 +189,14 @@ class Copies(Entries):
         sql = f"SELECT {', '.join(_IDENTIFYING)} FROM conversations WHERE key = ?"
         return dict(zip(_IDENTIFYING, next(self._rows(sql, key)), strict=True))
 
-    def _original(self, key: int) -> Original:
+    def _original(self, key: int) -> CopyOriginal:
         sql = "SELECT coalesce(copy_of, key), hash, block, start, size FROM timeline WHERE key = ?"
-        return Original(*next(self._rows(sql, key)))
+        return CopyOriginal(*next(self._rows(sql, key)))
 
 
-def _candidate(columns: Mapping[str, Any], entries: Iterable[tuple[int, Message | Event]]) -> Candidate:
+def _candidate(columns: Mapping[str, Any], entries: Iterable[tuple[int, Message | Event]]) -> Fingerprint:
     messages = {key: entry for key, entry in entries if isinstance(entry, Message)}
-    return Candidate(
+    return Fingerprint(
         columns["source"],
         columns["id"],
         bool(columns["made_id"]),

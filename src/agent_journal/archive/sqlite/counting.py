@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal.archive.sqlite.connection import AMONG, as_json
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.copies import Copies
 from agent_journal.archive.sqlite.schema import SUMS, usage_name
 from agent_journal.model import timestamps
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import apsw
 
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.sqlite.entries import Original
+    from agent_journal.archive.sqlite.entries import CopyOriginal
     from agent_journal.model import Conversation
 
-_MOST = (1 << 63) - 1
+_MAX_SQLITE_INT = (1 << 63) - 1
 _Answers = dict[str, tuple[bool | None, int | None]]
 # The last call of an id, if there are several.
 _ANSWERED = (
@@ -32,7 +32,7 @@ _ANSWERED = (
 _KNOWN = "SELECT u.* FROM json_each(?) j CROSS JOIN usage u ON u.name = j.value"
 
 
-class Used(NamedTuple):
+class UsageRow(NamedTuple):
     """A row of the usage table."""
 
     name: int
@@ -73,12 +73,12 @@ class Counting(Copies):
             yield
             self._sum_up()
 
-    def _count(
+    def _count_calls_and_usage(
         self,
         conversation: Conversation,
         key: int,
         keys: list[tuple[int, Row]],
-        copies: dict[bytes, Original],
+        copies: dict[bytes, CopyOriginal],
         there: Sequence[tuple[int, Row]] = (),
     ) -> None:
         """Tool calls, joined with their answers, and usage, which copies do not have again."""
@@ -88,7 +88,7 @@ class Counting(Copies):
             for message, row in keys
             if row.usage is not None and not self._is_counted(copies.get(row.hash), conversation)
         ]
-        self._use(conversation, key, own)
+        self._count_usage(conversation, key, own)
 
     def _count_calls(
         self, key: int, keys: list[tuple[int, Row]], there: Sequence[tuple[int, Row]] = ()
@@ -97,7 +97,7 @@ class Counting(Copies):
 
         Some programs call one after the other by the same id: what answers is for the last one before it.
         """
-        known, early = _answers(there), _Answers()
+        known, early = _find_sessions(there), _Answers()
         calls: list[list[Any]] = []
         last: dict[str, list[Any]] = {}
         for message, row in keys:
@@ -114,7 +114,7 @@ class Counting(Copies):
         self._many("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", calls)
         self._many(_ANSWERED, [(*answer, key, call_id) for call_id, answer in early.items()])
 
-    def _is_counted(self, original: Original | None, conversation: Conversation) -> bool:
+    def _is_counted(self, original: CopyOriginal | None, conversation: Conversation) -> bool:
         """Whether what a copy used is counted with its original, and that did not come out of this one."""
         if original is None:
             return False
@@ -125,7 +125,7 @@ class Counting(Copies):
         place = self._value(sql, original.key)
         return place is not None and place not in self._branches(conversation, [place])
 
-    def _fold(self, conversation: Conversation, key: int, copies: dict[int, Original]) -> None:
+    def _mark_as_copies(self, conversation: Conversation, key: int, copies: dict[int, CopyOriginal]) -> None:
         """Let entries that are there be copies; what they used is counted with their originals."""
         counted = [ours for ours, original in copies.items() if self._is_counted(original, conversation)]
         self._many(
@@ -141,10 +141,10 @@ class Counting(Copies):
         """Those of some conversations that came out of another one."""
         if not keys:
             return set()
-        sql = f"SELECT key FROM conversations WHERE key {AMONG} AND source = ? AND parent_id = ?"
+        sql = f"SELECT key FROM conversations WHERE key {IN_VALUES} AND source = ? AND parent_id = ?"
         return {row[0] for row in self._rows(sql, as_json(keys), conversation.source, conversation.id)}
 
-    def _use(
+    def _count_usage(
         self,
         conversation: Conversation,
         key: int,
@@ -152,22 +152,22 @@ class Counting(Copies):
         only: Container[int] | None = None,
     ) -> None:
         """Count what entries of a conversation used, all or only some by name."""
-        came = usages(conversation, key, keys)
+        came = usage_rows(conversation, key, keys)
         if only is not None:
             came = [used for used in came if used.name in only]
         if not came:
             return
         names = as_json(used.name for used in came)
-        known = {row[0]: Used(*row) for row in self._rows(_KNOWN, names)}
+        known = {row[0]: UsageRow(*row) for row in self._rows(_KNOWN, names)}
         branches = self._branches(conversation, {used.conversation for used in known.values()} - {key})
-        places = ", ".join("?" * len(Used._fields))
+        places = ", ".join("?" * len(UsageRow._fields))
         self._many(
             f"INSERT OR REPLACE INTO usage VALUES ({places})",
-            [settled(known[used.name], used, branches) if used.name in known else used for used in came],
+            [merge_usage(known[used.name], used, branches) if used.name in known else used for used in came],
         )
         self._to_sum_up.update((key, *(used.conversation for used in known.values())))
 
-    def _let_go(self, conversation: int, replaced: Sequence[tuple[int, int, int | None]]) -> None:
+    def _move_usage(self, conversation: int, replaced: Sequence[tuple[int, int, int | None]]) -> None:
         """Let usage of entries (old, new, what is counted now) be that of those in their place.
 
         What was counted of an entry under another name was the same tokens: that is no longer counted.
@@ -186,12 +186,12 @@ class Counting(Copies):
     def _sum_up(self) -> None:
         """Bring sums up to what is counted: of all conversations at once, as each beginning takes long."""
         if self._to_sum_up:
-            numbers, those = as_json(sorted(self._to_sum_up)), f"conversation {AMONG}"
+            numbers, those = as_json(sorted(self._to_sum_up)), f"conversation {IN_VALUES}"
             self._db.execute(f"DELETE FROM usage_sums WHERE {those}", (numbers,))
             self._db.execute(f"INSERT INTO usage_sums {SUMS.format(those)}", (numbers,))
 
 
-def _answers(keys: Sequence[tuple[int, Row]]) -> _Answers:
+def _find_sessions(keys: Sequence[tuple[int, Row]]) -> _Answers:
     """By the id of a call: whether it failed, and the entry that answers it."""
     return {
         call.call_id: (call.is_error, message)
@@ -201,9 +201,9 @@ def _answers(keys: Sequence[tuple[int, Row]]) -> _Answers:
     }
 
 
-def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[Used]:
+def usage_rows(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) -> list[UsageRow]:
     """The rows of the usage table for entries of a conversation; of those with one name the last."""
-    found: dict[int, Used] = {}
+    found: dict[int, UsageRow] = {}
     for message, row in keys:
         usage, name = row.usage, name_of(conversation, row)
         if usage is None or name is None:
@@ -212,7 +212,7 @@ def usages(conversation: Conversation, key: int, keys: list[tuple[int, Row]]) ->
         before = found.get(name)
         if before is not None and _is_before(before.at_ms, at_ms):
             at_ms = before.at_ms
-        found[name] = Used(
+        found[name] = UsageRow(
             name, key, message, row.model or conversation.model,
             _storable(usage.input), _storable(usage.output), _storable(usage.cache_read),
             _storable(usage.cache_write), _storable(usage.cache_write_5m), _storable(usage.cache_write_1h),
@@ -229,13 +229,13 @@ def name_of(conversation: Conversation, row: Row) -> int | None:
     return usage_name(conversation.source, row.usage.key or f"{conversation.id}\0{row.id}")
 
 
-def settled(old: Used, new: Used, branches: Container[int] = ()) -> Used:
+def merge_usage(old: UsageRow, new: UsageRow, branches: Container[int] = ()) -> UsageRow:
     """One of two statements about the same tokens; `branches` came out of the conversation of the new one.
 
     The last counts hold. The tokens are those of the conversation that told of them first: a fork may repeat
     them long after, with the time at which it was made, or with theirs.
     """
-    counts = new if _holds(old, new) else old
+    counts = new if _is_last_word(old, new) else old
     is_first = new.at_ms == old.at_ms and old.conversation in branches
     place = new if is_first or _is_before(new.at_ms, old.at_ms) else old
     return counts._replace(
@@ -246,7 +246,7 @@ def settled(old: Used, new: Used, branches: Container[int] = ()) -> Used:
     )
 
 
-def _holds(old: Used, new: Used) -> bool:
+def _is_last_word(old: UsageRow, new: UsageRow) -> bool:
     """Whether the new counts are the last word: they are later, or as late and no less."""
     if new.message == old.message or old.counted_ms is None:
         return True
@@ -262,6 +262,6 @@ def _is_before(one: int | None, other: int | None) -> bool:
 
 def _storable(number: int | None) -> int | float | None:
     """SQLite's integers have 64 bits."""
-    if number is None or -_MOST <= number <= _MOST:
+    if number is None or -_MAX_SQLITE_INT <= number <= _MAX_SQLITE_INT:
         return number
     return 1e300 if number > 0 else -1e300

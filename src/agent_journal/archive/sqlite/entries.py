@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.bodies import Blocks, entry_of, whole
+from agent_journal.archive.bodies import Blocks, entry_of, restore_columns
 from agent_journal.archive.rows import content_hash, conversation_of, memory_hash, memory_of
 from agent_journal.archive.sqlite.connection import Base
-from agent_journal.archive.store import Unsound
+from agent_journal.archive.store import DamagedRows
 from agent_journal.errors import DamagedArchive
 from agent_journal.model import Conversation, Event, Memory, Message, Text
 
@@ -34,16 +34,24 @@ _INSERT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # What is no text, because it is damaged, must not keep the rows around it from being read.
-PLACE = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
+ENTRY_COLUMNS = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
     f"CAST({column} AS BLOB)" for column in ("id", "parent_id", "role", "name", "at", "model")
 )
-MEMORY = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
+MEMORY_COLUMNS = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
 _ROLES = {"user", "assistant", "system", "tool"}
 # What values of another type or size than were written lead to.
-BAD_VALUES = (TypeError, ValueError, AttributeError, OverflowError, MemoryError, StopIteration, RuntimeError)
+DECODE_ERRORS = (
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    StopIteration,
+    RuntimeError,
+)
 
 
-class Original(NamedTuple):
+class CopyOriginal(NamedTuple):
     """The message that another one is a copy of."""
 
     key: int
@@ -59,14 +67,14 @@ class Entries(Base):
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._blocks = Blocks()
-        self.stood_in: dict[int, bytes] = {}
+        self.substituted: dict[int, bytes] = {}
         """Entries, by key, that were asked for and are damaged: what columns have was given instead."""
 
     def _insert(
         self,
         conversation: int,
         rows: list[tuple[int, int, Row]],
-        copies: dict[bytes, Original],
+        copies: dict[bytes, CopyOriginal],
         source: int,
         blocks: Sequence[Block] = (),
     ) -> list[tuple[int, Row]]:
@@ -85,7 +93,7 @@ class Entries(Base):
         self._many(_INSERT, values)
         return [(value[0], row) for value, (_, _, row) in zip(values, rows, strict=True)]
 
-    def _pack(self, rows: list[Row], copies: dict[bytes, Original]) -> list[tuple[int, int, int]]:
+    def _pack(self, rows: list[Row], copies: dict[bytes, CopyOriginal]) -> list[tuple[int, int, int]]:
         """Where each row's body lies: that of a copy where its original's does, if they are the same."""
         places: dict[int, tuple[int, int, int]] = {}
         own: list[int] = []
@@ -95,7 +103,7 @@ class Entries(Base):
                 places[index] = (original.block, original.start, original.size)
             else:
                 own.append(index)
-        packed = self._blocks.packed(rows[index].stored for index in own)
+        packed = self._blocks.pack(rows[index].stored for index in own)
         places.update(zip(own, self._put_blocks(packed), strict=True))
         return [places[index] for index in range(len(rows))]
 
@@ -146,15 +154,15 @@ class Entries(Base):
         """All that is known of a conversation but its timeline."""
         return self._detail(key)
 
-    def unsound(self, conversation: int) -> Unsound:
+    def damaged_rows(self, conversation: int) -> DamagedRows:
         """What is damaged of a conversation."""
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         found = {
             each.key: (each.id, each.hash)
             for each, entry in self._read(self._rows(sql, conversation))
             if entry is None
         }
-        return Unsound(found, self._sound_detail(conversation) is None)
+        return DamagedRows(found, self._intact_detail(conversation) is None)
 
     def link(self, key: int) -> Link | None:
         """Where a conversation came from; its timeline is not read."""
@@ -162,26 +170,26 @@ class Entries(Base):
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
         """The current entries of a conversation with their keys, in order."""
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
         yield from self._decoded(self._rows(sql, conversation))
 
     def _entry(self, key: int) -> Message | Event:
-        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key = ?", key)
+        rows = self._rows(f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key = ?", key)
         return next(self._decoded(rows))[1]
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
         """Entries with their keys; what the columns have stands for one that is damaged."""
         for place, entry in self._read(rows):
             if entry is None:
-                self.stood_in[place.key] = place.hash
+                self.substituted[place.key] = place.hash
             yield place.key, place.from_columns() if entry is None else entry
 
-    def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_Place, Message | Event | None]]:
+    def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_StoredEntry, Message | Event | None]]:
         """Entries where they lie; None for one that cannot be read, or is not what was stored.
 
         Of each block only as much is unpacked as is asked for, and one at a time is held.
         """
-        for block, group in groupby(map(_place, rows), attrgetter("block")):
+        for block, group in groupby(map(_stored_entry, rows), attrgetter("block")):
             lying = list(group)
             try:
                 data = self._block(block, upto=self._end_of(lying))
@@ -190,47 +198,49 @@ class Entries(Base):
             for place in lying:
                 yield place, place.entry_in(data)
 
-    def _end_of(self, places: Iterable[_Place]) -> int:
+    def _end_of(self, places: Iterable[_StoredEntry]) -> int:
         """Where the last of some entries ends in its block."""
-        with self._telling_damage():
+        with self._decode_errors_as_damage():
             end: int = max(place.start + place.size for place in places)
             return end
 
     def _block(self, key: int, upto: int | None = None) -> bytes:
         data = self._value("SELECT data FROM blocks WHERE key = ?", key)
-        with self._telling_damage():
-            return self._blocks.unpacked(data) if upto is None else self._blocks.begun(data, upto)
+        with self._decode_errors_as_damage():
+            return (
+                self._blocks.decompress(data) if upto is None else self._blocks.decompress_start(data, upto)
+            )
 
     @contextmanager
-    def _telling_damage(self) -> Iterator[None]:
+    def _decode_errors_as_damage(self) -> Iterator[None]:
         """What cannot be unpacked or decoded is not what was put there."""
         try:
             yield
-        except (msgspec.MsgspecError, *BAD_VALUES) as error:
+        except (msgspec.MsgspecError, *DECODE_ERRORS) as error:
             raise DamagedArchive(str(self._path), f"what is stored cannot be read ({error})") from error
 
     def memories(self) -> Iterator[Memory]:
         """Every memory."""
-        yield from map(memory_from, self._rows(f"SELECT {MEMORY} FROM memories ORDER BY source, id"))
+        yield from map(memory_from, self._rows(f"SELECT {MEMORY_COLUMNS} FROM memories ORDER BY source, id"))
 
     def memories_of(self, source: int) -> list[Memory]:
         """The memories that a source gave."""
         sql = (
-            f"SELECT {MEMORY} FROM memories m WHERE given_by = ? OR EXISTS "
+            f"SELECT {MEMORY_COLUMNS} FROM memories m WHERE given_by = ? OR EXISTS "
             "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) ORDER BY key"
         )
         return [memory_from(row) for row in self._rows(sql, source, source)]
 
     def _detail(self, key: int) -> Conversation:
         """All that is known of a conversation but its timeline; what columns have, if that is damaged."""
-        found = self._sound_detail(key)
+        found = self._intact_detail(key)
         return self._from_columns(key) if found is None else found
 
-    def _sound_detail(self, key: int) -> Conversation | None:
+    def _intact_detail(self, key: int) -> Conversation | None:
         digest, detail = next(self._rows("SELECT hash, detail FROM conversations WHERE key = ?", key))
         try:
-            with self._telling_damage():
-                body = self._blocks.unpacked(detail)
+            with self._decode_errors_as_damage():
+                body = self._blocks.decompress(detail)
                 return conversation_of(body) if content_hash(body, None) == digest else None
         except DamagedArchive:
             return None
@@ -244,7 +254,7 @@ class Entries(Base):
             self._rows(sql, key)
         )
         link = {"conversation_id": parent, "relation": relation} if parent and relation else None
-        with self._telling_damage():
+        with self._decode_errors_as_damage():
             return msgspec.convert(
                 {
                     "source": source, "id": id_, "title": title, "cwd": cwd, "git_branch": branch,
@@ -256,7 +266,7 @@ class Entries(Base):
             )  # fmt: skip
 
 
-class _Place(NamedTuple):
+class _StoredEntry(NamedTuple):
     """Where an entry lies, and what its columns have."""
 
     key: int
@@ -275,10 +285,10 @@ class _Place(NamedTuple):
     def entry_in(self, data: bytes) -> Message | Event | None:
         """The entry that lies in a block; None if that is not what was stored."""
         try:
-            body = whole(data[self.start : self.start + self.size], self[6:])
+            body = restore_columns(data[self.start : self.start + self.size], self[6:])
             text = None if self.text is None else self.text.decode()
             return entry_of(body, text) if content_hash(body, text) == self.hash else None
-        except (msgspec.MsgspecError, *BAD_VALUES):
+        except (msgspec.MsgspecError, *DECODE_ERRORS):
             return None
 
     def from_columns(self) -> Message | Event:
@@ -296,9 +306,9 @@ class _Place(NamedTuple):
         )
 
 
-def _place(row: tuple[Any, ...]) -> _Place:
+def _stored_entry(row: tuple[Any, ...]) -> _StoredEntry:
     columns = (None if each is None else each.decode("utf-8", "replace") for each in row[6:])
-    return _Place(*row[:6], *columns)
+    return _StoredEntry(*row[:6], *columns)
 
 
 def memory_from(row: Sequence[Any]) -> Memory:
@@ -308,7 +318,7 @@ def memory_from(row: Sequence[Any]) -> Memory:
         memory = memory_of(body)
         if memory_hash(memory) == digest:
             return memory
-    except (msgspec.MsgspecError, *BAD_VALUES):
+    except (msgspec.MsgspecError, *DECODE_ERRORS):
         pass
     return Memory(
         id=str(id_), source=str(source), kind=kind, about=about, at=at, text=text.decode("utf-8", "replace")

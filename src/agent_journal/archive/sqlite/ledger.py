@@ -11,8 +11,8 @@ import msgspec
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.sqlite.connection import Base
-from agent_journal.archive.store import Known, Snapshot, SourceRow
-from agent_journal.archive.vault import Place
+from agent_journal.archive.store import Snapshot, SourceRow, SourceState
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.inputs.input import as_text
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _encode = msgspec.msgpack.Encoder().encode
 _STAT = msgspec.msgpack.Decoder(Stat)
-_BESIDE = msgspec.msgpack.Decoder(dict[bytes, Stat])
+_COMPANION_STATS = msgspec.msgpack.Decoder(dict[bytes, Stat])
 _MANIFEST = msgspec.msgpack.Decoder(Manifest)
 # A hash as MessagePack has it: found also in a manifest that is damaged elsewhere.
-_A_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
+_PACKED_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
 _COLUMNS = (
     "key, path, home, stat, beside, reader, status, size, defects, conversations, messages, notes, read_at, "
     "missing_since"
@@ -39,11 +39,11 @@ class Ledger(Base):
         for row in self._rows(f"SELECT {columns} FROM sources ORDER BY path"):
             yield _source(row)
 
-    def ledger(self, path: str | None = None) -> dict[str, Known]:
+    def ledger(self, path: str | None = None) -> dict[str, SourceState]:
         """What is known of every source, or of one, by its path as text."""
         sql = "SELECT path, key, home, stat, beside, status, read_at, missing_since FROM sources"
         rows = self._rows(sql) if path is None else self._rows(f"{sql} WHERE path = ?", path)
-        return {row[0]: Known(*row[1:]) for row in rows}
+        return {row[0]: SourceState(*row[1:]) for row in rows}
 
     def source(self, path: str) -> SourceRow | None:
         """One source."""
@@ -60,8 +60,8 @@ class Ledger(Base):
             "path": as_text(row.path),
             "home": row.home,
             "stat": _encode(row.stat),
-            "beside": _encode({os.fsencode(path): stat for path, stat in row.beside.items()})
-            if row.beside
+            "beside": _encode({os.fsencode(path): stat for path, stat in row.companion_stats.items()})
+            if row.companion_stats
             else None,
             "reader": row.reader,
             "status": row.status,
@@ -127,12 +127,12 @@ class Ledger(Base):
 
     # The vault's catalog
 
-    def place(self, blob: bytes) -> Place | None:
+    def location(self, blob: bytes) -> BlobLocation | None:
         """Where a blob lies."""
         row = next(self._rows("SELECT pack, start, stored, size FROM blobs WHERE hash = ?", blob), None)
-        return None if row is None else Place(*row)
+        return None if row is None else BlobLocation(*row)
 
-    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+    def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
         """Remember where blobs lie."""
         rows = [(blob, *place) for blob, place in places]
         if self._db.get_autocommit():
@@ -141,7 +141,7 @@ class Ledger(Base):
         else:
             self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
 
-    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
+    def mark_lost(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
         """Remember that blobs are lost; their sizes stay known."""
         self._many(
             "UPDATE blobs SET pack = ?, start = ? WHERE hash = ?",
@@ -152,10 +152,10 @@ class Ledger(Base):
         """Where the last known blob of each pack ends."""
         return dict(self._rows("SELECT pack, max(start + stored) FROM blobs GROUP BY pack"))
 
-    def places(self) -> Iterator[tuple[bytes, Place]]:
+    def locations(self) -> Iterator[tuple[bytes, BlobLocation]]:
         """Every blob with its place, pack by pack."""
         for row in self._rows("SELECT hash, pack, start, stored, size FROM blobs ORDER BY pack, start"):
-            yield row[0], Place(*row[1:])
+            yield row[0], BlobLocation(*row[1:])
 
 
 def _source(row: tuple[Any, ...]) -> SourceRow:
@@ -180,7 +180,9 @@ def _source(row: tuple[Any, ...]) -> SourceRow:
         path=path,
         home=home,
         stat=_STAT.decode(stat),
-        beside={os.fsdecode(name): state for name, state in _BESIDE.decode(beside).items()} if beside else {},
+        companion_stats={os.fsdecode(name): state for name, state in _COMPANION_STATS.decode(beside).items()}
+        if beside
+        else {},
         reader=reader,
         status=status,
         size=size,
@@ -212,5 +214,5 @@ def _manifest(data: Any) -> Manifest:
     try:
         return _MANIFEST.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
-        named = _A_HASH.findall(data) if isinstance(data, bytes) else []
+        named = _PACKED_HASH.findall(data) if isinstance(data, bytes) else []
         return Manifest(damage=f"what tells which bytes were kept of it is damaged ({error})", loose=named)

@@ -9,15 +9,15 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.bodies import entry_of, whole
+from agent_journal.archive.bodies import entry_of, restore_columns
 from agent_journal.archive.rows import content_hash, detail_of, memory_hash, memory_of, row_of
-from agent_journal.archive.sqlite.connection import AMONG, as_json, created
-from agent_journal.archive.sqlite.entries import BAD_VALUES, PLACE
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json, create_private_file
+from agent_journal.archive.sqlite.entries import DECODE_ERRORS, ENTRY_COLUMNS
 from agent_journal.archive.sqlite.ledger import Ledger
 from agent_journal.archive.sqlite.prompts import tombstone
-from agent_journal.archive.sqlite.provenance import TELLS
-from agent_journal.archive.sqlite.reimport import Again
-from agent_journal.archive.sqlite.schema import SUMS, bring_up
+from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
+from agent_journal.archive.sqlite.reimport import Reimport
+from agent_journal.archive.sqlite.schema import SUMS, migrate
 from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
 from agent_journal.errors import CannotWrite, DamagedArchive
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message
 
 
-class Care(Spending, Again, Ledger):
+class Maintenance(Spending, Reimport, Ledger):
     """The part of the store that keeps it whole."""
 
     # Forgetting
@@ -86,7 +86,7 @@ class Care(Spending, Again, Ledger):
         bodies = {(start, size): data[start : start + size] for _, start, size in rows}
         left = iter(bodies)
         moved = {}
-        for packed, spans in self._blocks.packed(bodies.values()):
+        for packed, spans in self._blocks.pack(bodies.values()):
             new = self._db_insert("INSERT INTO blocks (data) VALUES (?)", packed)
             moved.update({next(left): (new, *span) for span in spans})
         self._many(
@@ -109,17 +109,17 @@ class Care(Spending, Again, Ledger):
         """Whether anything was ever forgotten."""
         return self._value("SELECT 1 FROM tombstones LIMIT 1") is not None
 
-    def erasing(self) -> Erasing | None:
+    def pending_erasure(self) -> Erasing | None:
         """What is left to be erased; None if nothing is."""
         found = self._value("SELECT value FROM journal WHERE name = 'erasing'")
         return None if found is None else msgspec.json.decode(found, type=Erasing)
 
-    def set_erasing(self, what: Erasing | None) -> None:
+    def set_pending_erasure(self, erasure: Erasing | None) -> None:
         """Remember what is left to be erased."""
-        if what is None:
+        if erasure is None:
             self._db.execute("DELETE FROM journal WHERE name = 'erasing'")
         else:
-            value = msgspec.json.encode(what).decode()
+            value = msgspec.json.encode(erasure).decode()
             self._db.execute("INSERT OR REPLACE INTO journal VALUES ('erasing', ?)", (value,))
 
     def sources_of(self, conversation: int) -> list[int]:
@@ -133,11 +133,11 @@ class Care(Spending, Again, Ledger):
         """The units that tell a conversation, each with its source; of some, only that is known."""
         sql = (
             "SELECT n.source, n.unit FROM contents n JOIN conversations c ON c.key = n.conversation "
-            f"WHERE n.conversation = ? AND {TELLS} ORDER BY n.source, n.unit"
+            f"WHERE n.conversation = ? AND {IS_FULL_CONTENT} ORDER BY n.source, n.unit"
         )
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
-    def holds_nothing(self, source: int) -> bool:
+    def is_empty_source(self, source: int) -> bool:
         """Whether no conversation and no memory is there that a source gave."""
         memories = (
             "SELECT 1 FROM memories m WHERE given_by = ? OR EXISTS "
@@ -152,12 +152,12 @@ class Care(Spending, Again, Ledger):
             for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
         ]
 
-    def told_by(self, source: int, unit: str) -> list[int]:
+    def conversations_of_unit(self, source: int, unit: str) -> list[int]:
         """The conversations that a unit of a source tells, as far as that is known."""
         others = as_json(each for each in self.units(source) if each != unit)
         sql = (
             "SELECT DISTINCT n.conversation FROM contents n JOIN conversations c ON c.key = n.conversation "
-            f"WHERE n.source = ? AND n.unit NOT {AMONG} AND {TELLS} "
+            f"WHERE n.source = ? AND n.unit NOT {IN_VALUES} AND {IS_FULL_CONTENT} "
             "ORDER BY n.conversation"
         )
         return [key for (key,) in self._rows(sql, source, others)]
@@ -188,11 +188,11 @@ class Care(Spending, Again, Ledger):
 
     # Mending
 
-    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
+    def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
         """Write again what is damaged of a conversation and sound in these rows; how many entries."""
-        unsound = self.unsound(conversation)
+        damaged_rows = self.damaged_rows(conversation)
         sound = {row.hash: row for row in rows}
-        mended = {key: sound[digest] for key, (_, digest) in unsound.entries.items() if digest in sound}
+        mended = {key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound}
         places = self._pack([*mended.values()], {})
         held = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in mended}
         self._many(
@@ -203,7 +203,7 @@ class Care(Spending, Again, Ledger):
         for block in held:
             if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
-        if unsound.detail:
+        if damaged_rows.detail:
             self._write_detail(conversation, item)
         return len(mended)
 
@@ -225,13 +225,13 @@ class Care(Spending, Again, Ledger):
         detail = detail_of(whole)
         self._db.execute(
             "UPDATE conversations SET hash = ?, detail = ? WHERE key = ?",
-            (content_hash(detail, None), self._blocks.small(detail), conversation),
+            (content_hash(detail, None), self._blocks.compress(detail), conversation),
         )
 
-    def settle_for_columns(self, conversation: int) -> None:
+    def accept_columns(self, conversation: int) -> None:
         """Let what the columns have of damaged entries be all that there is of them."""
-        unsound = self.unsound(conversation)
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
+        damaged_rows = self.damaged_rows(conversation)
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         bare = {
             place.key: row_of(place.from_columns())
             for place, entry in self._read(self._rows(sql, conversation))
@@ -240,11 +240,11 @@ class Care(Spending, Again, Ledger):
         self._many(
             "UPDATE timeline SET hash = ? WHERE key = ?", [(row.hash, key) for key, row in bare.items()]
         )
-        self.mend(conversation, self._detail(conversation), [*bare.values()])
-        if unsound.detail:
+        self.repair_entries(conversation, self._detail(conversation), [*bare.values()])
+        if damaged_rows.detail:
             self._write_detail(conversation, self._from_columns(conversation))
 
-    def mend_indexes(self) -> bool:
+    def rebuild_damaged_indexes(self) -> bool:
         """Make the indexes of tables again if one does not fit its table; whether one did not."""
         try:
             found = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
@@ -259,10 +259,10 @@ class Care(Spending, Again, Ledger):
             return False
         return list(self._rows("PRAGMA integrity_check(20)")) == [("ok",)]
 
-    def mend_links(self) -> int:
+    def repair_links(self) -> int:
         """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
         before = self._db.total_changes()
-        for table, column, others, instead in _LOOSE:
+        for table, column, others, instead in _DANGLING:
             if instead:
                 sql = f"UPDATE {table} SET {column} = NULL WHERE {column} NOT IN (SELECT key FROM {others})"
             else:
@@ -297,11 +297,11 @@ class Care(Spending, Again, Ledger):
         """Keys that the index must lose."""
         return [row[0] for row in self._rows("SELECT key FROM removed")]
 
-    def index_upto(self) -> int:
+    def indexed_up_to(self) -> int:
         """Up to which key the index was said to know everything."""
         return int(self._value("SELECT value FROM journal WHERE name = 'index_upto'") or 0)
 
-    def index_is_at(self, upto: int, lost: list[int]) -> None:
+    def mark_indexed(self, upto: int, lost: list[int]) -> None:
         """The index knows everything up to a key, and has lost these."""
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('index_upto', ?)", (upto,))
         self._many("DELETE FROM removed WHERE key = ?", [(key,) for key in lost])
@@ -328,15 +328,15 @@ class Care(Spending, Again, Ledger):
             self._problems_of_memories,
         )
         for check in checks:
-            yield from self._guarded(check(), str(self._path))
+            yield from self._stop_at_damage(check(), str(self._path))
 
-    def _guarded(self, found: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
+    def _stop_at_damage(self, found: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
         """Problems, and as the last of them what made it impossible to look further."""
         try:
             yield from found
         except DamagedArchive as error:
             yield where, error.reason
-        except (apsw.Error, msgspec.MsgspecError, *BAD_VALUES) as error:
+        except (apsw.Error, msgspec.MsgspecError, *DECODE_ERRORS) as error:
             yield where, f"the database is damaged ({type(error).__name__}: {error})"
 
     def _problems_of_file(self) -> Iterator[tuple[str, str]]:
@@ -388,8 +388,8 @@ class Care(Spending, Again, Ledger):
     def _problems_of_conversations(self) -> Iterator[tuple[str, str]]:
         for key, source, id_ in list(self._rows("SELECT key, source, id FROM conversations")):
             name = f"{source}:{id_}"
-            yield from self._guarded(self._problems_of_detail(key, name), name)
-            yield from self._guarded(self._problems_of_timeline(key, name), name)
+            yield from self._stop_at_damage(self._problems_of_detail(key, name), name)
+            yield from self._stop_at_damage(self._problems_of_timeline(key, name), name)
 
     def _problems_of_detail(self, key: int, name: str) -> Iterator[tuple[str, str]]:
         sql = (
@@ -397,8 +397,8 @@ class Care(Spending, Again, Ledger):
             "made_id, hash, detail FROM conversations WHERE key = ?"
         )
         *columns, digest, detail = next(self._rows(sql, key))
-        with self._telling_damage():
-            is_sound = content_hash(self._blocks.unpacked(detail), None) == digest
+        with self._decode_errors_as_damage():
+            is_sound = content_hash(self._blocks.decompress(detail), None) == digest
         if not is_sound:
             yield name, "what is known of it is damaged"
             return
@@ -430,7 +430,7 @@ class Care(Spending, Again, Ledger):
                     data = self._block(block)
             except DamagedArchive as error:
                 yield where, error.reason
-            body = whole(data[start : start + size], columns)
+            body = restore_columns(data[start : start + size], columns)
             if content_hash(body, text) != digest:
                 yield where, "its content is not what was stored"
             elif columns != _columns_of(entry_of(body, text)):
@@ -445,13 +445,15 @@ class Care(Spending, Again, Ledger):
     def _problems_of_memories(self) -> Iterator[tuple[str, str]]:
         sql = "SELECT source, id, kind, about, at, text, hash, body FROM memories"
         for *columns, digest, body in list(self._rows(sql)):
-            yield from self._guarded(_problems_of_memory(columns, digest, body), f"{columns[0]}:{columns[1]}")
+            yield from self._stop_at_damage(
+                _problems_of_memory(columns, digest, body), f"{columns[0]}:{columns[1]}"
+            )
 
     # Copying
 
     def backup(self, path: Path) -> None:
         """A copy of the database of one moment, while others read and write."""
-        created(path)  # SQLite would let others read it
+        create_private_file(path)  # SQLite would let others read it
         try:
             self._db.execute("VACUUM INTO ?", (str(path),))
         except (apsw.FullError, apsw.IOError) as error:
@@ -459,12 +461,12 @@ class Care(Spending, Again, Ledger):
         except apsw.CorruptError:
             self._copy_pages(path)
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def _copy_pages(self, path: Path) -> None:
         """Copy the database as it is, damage and all: what is around that is worth keeping."""
         path.unlink()
-        created(path)
+        create_private_file(path)
         try:
             with (
                 closing(apsw.Connection(str(path))) as copy,
@@ -473,7 +475,7 @@ class Care(Spending, Again, Ledger):
                 while not copying.done:
                     copying.step(1000)
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def compact(self) -> None:
         """Give back what was erased, so that nothing of it is left in the file or beside it."""
@@ -486,11 +488,11 @@ class Care(Spending, Again, Ledger):
             )
             raise CannotWrite(f"{self._path}-wal", reason) from error
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
 
 # What may point to nothing, to what, and whether that is then unknown, or else all there is to it goes.
-_LOOSE = (
+_DANGLING = (
     ("timeline", "given_by", "sources", True),
     ("memories", "given_by", "sources", True),
     ("timeline", "copy_of", "timeline", True),
@@ -545,5 +547,5 @@ _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite
 
 def _expected_schema() -> set[tuple[str, str, str]]:
     with closing(apsw.Connection(":memory:")) as empty:
-        bring_up(empty, 0)
+        migrate(empty, 0)
         return set(empty.execute(_SCHEMA))

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from agent_journal.archive import message_matching
+from agent_journal.archive import duplicates
 from agent_journal.archive.duplicates import are_in_different_folders
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.provenance import Givers
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.provenance import Provenance
 from agent_journal.model import Message, tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from agent_journal.archive.message_matching import Said
+    from agent_journal.archive.duplicates import TimedText
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation
 
@@ -27,12 +27,12 @@ _WITHIN = (
     "AND updated_ms >= ? AND started_ms <= ?"
 )
 _ANY_PROMPTS = "SELECT 1 FROM conversations WHERE source = ? AND only_prompts = 1 LIMIT 1"
-_ASKED = (
+_PROMPT_TEXTS = (
     "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND role = 'user' AND earlier = 0 "
     "AND text IS NOT NULL"
 )
-_HELD = "SELECT 1 FROM contents WHERE source = ? AND conversation = ? AND unit = ? AND only_prompts"
-_HOLD = (
+_CONTENT_LINK = "SELECT 1 FROM contents WHERE source = ? AND conversation = ? AND unit = ? AND only_prompts"
+_INSERT_CONTENT_LINK = (
     "INSERT INTO contents VALUES (?1, ?2, ?3, ?4) "
     "ON CONFLICT DO UPDATE SET only_prompts = ?4 WHERE only_prompts != ?4"
 )
@@ -49,10 +49,10 @@ def tombstone(source: str, id_: str, prompt: str | None = None) -> bytes:
     return hashlib.sha256(name.encode()).digest()
 
 
-class Prompts(Givers):
+class Prompts(Provenance):
     """The part of the store that knows what is told by lists of prompts alone."""
 
-    def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
+    def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
         """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
         return conversation.only_prompts and bool(self._forgotten(_names(conversation, rows)))
 
@@ -60,17 +60,17 @@ class Prompts(Givers):
         sql = "SELECT 1 FROM tombstones WHERE id_hash = ?"
         return {name for name in names if self._value(sql, name) is not None}
 
-    def _hold(self, source: int, conversation: int, unit: str, *, only_prompts: bool) -> None:
+    def _link_content(self, source: int, conversation: int, unit: str, *, only_prompts: bool) -> None:
         """Learn which file of a source holds a conversation, or only its prompts."""
-        self._db.execute(_HOLD, (source, conversation, unit, only_prompts))
+        self._db.execute(_INSERT_CONTENT_LINK, (source, conversation, unit, only_prompts))
 
-    def _is_told(self, conversation: int, source: int, unit: str) -> bool:
+    def _is_told_elsewhere(self, conversation: int, source: int, unit: str) -> bool:
         """Whether others than this file tell of a conversation, and more than its prompts."""
         return self._value(_TOLD_BY_OTHERS, conversation, source, unit) is not None
 
-    def _is_held(self, source: int, conversation: int, unit: str, rows: Sequence[Row]) -> bool:
+    def _is_linked(self, source: int, conversation: int, unit: str, rows: Sequence[Row]) -> bool:
         """Whether a list that was read before has got nothing new of a conversation."""
-        if source in self._anew or self._value(_HELD, source, conversation, unit) is None:
+        if source in self._reimports or self._value(_CONTENT_LINK, source, conversation, unit) is None:
             return False
         sql = "SELECT id, hash FROM timeline WHERE conversation = ?"
         stored = set(self._rows(sql, conversation))
@@ -86,7 +86,7 @@ class Prompts(Givers):
 
     # Prompts of no session
 
-    def _unanswered(
+    def _prompts_without_session(
         self, conversation: Conversation, rows: Sequence[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
         """Prompts that are not forgotten, nor known to be told elsewhere; and who tells others."""
@@ -95,52 +95,50 @@ class Prompts(Givers):
         sql = "SELECT conversation FROM answered WHERE prompt = ?"
         found = [(self._value(sql, name), row) for name, row in named if name not in forgotten]
         tellers = list(dict.fromkeys(key for key, _ in found if key is not None))
-        self._hold_prompts(source, unit, tellers)
+        self._link_prompts(source, unit, tellers)
         return [row for key, row in found if key is None], tellers
 
-    def _newly_answered(
+    def _match_new_prompts(
         self, conversation: Conversation, rows: list[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
         """The same for prompts that come for the first time."""
-        asked = message_matching.said_in(
-            (place, row.role, row.text, row.at) for place, row in enumerate(rows)
-        )
-        found = self._answers(conversation, asked)
+        asked = duplicates.timed_texts((place, row.role, row.text, row.at) for place, row in enumerate(rows))
+        found = self._find_sessions(conversation, asked)
         names = _names(conversation, rows)
-        self._note_answered({names[place]: key for place, key in found.items()})
+        self._record_answered({names[place]: key for place, key in found.items()})
         tellers = list(dict.fromkeys(found.values()))
-        self._hold_prompts(source, unit, tellers)
+        self._link_prompts(source, unit, tellers)
         return [row for place, row in enumerate(rows) if place not in found], tellers
 
-    def _answers(self, prompts: Conversation, asked: Sequence[Said]) -> dict[int, int]:
+    def _find_sessions(self, prompts: Conversation, asked: Sequence[TimedText]) -> dict[int, int]:
         """Prompts by key, with the conversation of their source in which they were asked."""
         found: dict[int, int] = {}
-        for key, _ in self._within(prompts, asked, only_prompts=False):
-            told = message_matching.said_in(self._rows(_ASKED, key))
-            found |= {prompt: key for prompt in message_matching.told_in(asked, told) if prompt not in found}
+        for key, _ in self._conversations_during(prompts, asked, only_prompts=False):
+            told = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, key))
+            found |= {prompt: key for prompt in duplicates.find_prompts(asked, told) if prompt not in found}
         return found
 
-    def _take_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
+    def _take_over_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
         """Take away prompts of no session that a conversation tells; keys the index must lose."""
         if self._value(_ANY_PROMPTS, conversation.source) is None:
             return []
-        told = message_matching.said_in(
+        told = duplicates.timed_texts(
             (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
         )
         removed: list[int] = []
-        for other, id_ in self._within(conversation, told, only_prompts=True):
+        for other, id_ in self._conversations_during(conversation, told, only_prompts=True):
             if not self._detail(other).made_id:
                 continue  # a session that is known by its own id
-            asked = message_matching.said_in(self._rows(_ASKED, other))
-            if found := message_matching.told_in(asked, told):
-                self._note_answered(dict.fromkeys(self._prompt_names(conversation.source, id_, found), key))
+            asked = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, other))
+            if found := duplicates.find_prompts(asked, told):
+                self._record_answered(dict.fromkeys(self._prompt_names(conversation.source, id_, found), key))
                 for source, unit in self._units(other):
-                    self._hold_prompts(source, unit, [key])
-                removed += [*found, *self._without(other, found)]
+                    self._link_prompts(source, unit, [key])
+                removed += [*found, *self._remove_prompts(other, found)]
         return removed
 
-    def _within(
-        self, conversation: Conversation, said: Sequence[Said], *, only_prompts: bool
+    def _conversations_during(
+        self, conversation: Conversation, said: Sequence[TimedText], *, only_prompts: bool
     ) -> list[tuple[int, str]]:
         """Conversations of a source, of that kind, that went on when something was said.
 
@@ -149,7 +147,7 @@ class Prompts(Givers):
         moments = [each.at_ms for each in said if each.at_ms is not None]
         if not moments:
             return []
-        first, last = min(moments) - message_matching.WINDOW_MS, max(moments) + message_matching.WINDOW_MS
+        first, last = min(moments) - duplicates.WINDOW_MS, max(moments) + duplicates.WINDOW_MS
         return [
             (key, id_)
             for key, id_, folder in self._rows(_WITHIN, conversation.source, only_prompts, first, last)
@@ -157,16 +155,16 @@ class Prompts(Givers):
         ]
 
     def _prompt_names(self, source: str, id_: str, keys: Collection[int]) -> list[bytes]:
-        sql = f"SELECT id FROM timeline WHERE key {AMONG}"
+        sql = f"SELECT id FROM timeline WHERE key {IN_VALUES}"
         return [tombstone(source, id_, prompt) for (prompt,) in self._rows(sql, as_json(keys))]
 
-    def _note_answered(self, prompts: dict[bytes, int]) -> None:
+    def _record_answered(self, prompts: dict[bytes, int]) -> None:
         self._many("INSERT OR REPLACE INTO answered VALUES (?, ?)", list(prompts.items()))
 
-    def _hold_prompts(self, source: int, unit: str, conversations: Iterable[int]) -> None:
+    def _link_prompts(self, source: int, unit: str, conversations: Iterable[int]) -> None:
         """Learn that a list tells prompts of conversations, unless the same file tells all of them."""
         for conversation in conversations:
-            self._came(source, conversation, ())
+            self._record_given(source, conversation, ())
             self._db.execute(
                 "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, 1)", (source, conversation, unit)
             )
@@ -175,13 +173,13 @@ class Prompts(Givers):
         sql = "SELECT source, unit FROM contents WHERE conversation = ?"
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
-    def _without(self, conversation: int, prompts: Collection[int]) -> list[int]:
+    def _remove_prompts(self, conversation: int, prompts: Collection[int]) -> list[int]:
         """Let a conversation be without some prompts, or not be; other keys that the index must lose."""
         self._remove(conversation, list(prompts))
         if self._value("SELECT 1 FROM timeline WHERE conversation = ? LIMIT 1", conversation) is None:
             return self._drop_conversation(conversation)
-        self._close_ranks(conversation)
-        columns = {**self._sizes(conversation), "summary": self._first_words(conversation)}
+        self._renumber(conversation)
+        columns = {**self._sizes(conversation), "summary": self._title_from_prompts(conversation)}
         changes = ", ".join(f"{name} = ?" for name in columns)
         self._db.execute(
             f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), conversation)
@@ -197,7 +195,7 @@ class Prompts(Givers):
         self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
         return [title_key] if title_key else []
 
-    def _close_ranks(self, conversation: int) -> None:
+    def _renumber(self, conversation: int) -> None:
         sql = (
             "SELECT key, position FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position, key"
         )
@@ -208,7 +206,7 @@ class Prompts(Givers):
         ]
         self._many("UPDATE timeline SET position = ? WHERE key = ?", moved)
 
-    def _first_words(self, key: int) -> str | None:
+    def _title_from_prompts(self, key: int) -> str | None:
         """What a person said first in a conversation, whichever file brought it."""
         sql = (
             "SELECT key, text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "

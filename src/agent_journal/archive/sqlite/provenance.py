@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from agent_journal.archive.merge import Plan, Stored
+    from agent_journal.archive.merge import MergePlan, StoredEntry
     from agent_journal.archive.rows import Row
 
 # Of a conversation that is known itself, a list of prompts tells nothing: contents as `n`, of `c`.
-TELLS = "(n.only_prompts = 0 OR c.only_prompts)"
+IS_FULL_CONTENT = "(n.only_prompts = 0 OR c.only_prompts)"
 
 
-class Anew:
+class ReimportState:
     """What a source has given since it began to be read again."""
 
     def __init__(self) -> None:
@@ -28,32 +28,32 @@ class Anew:
         self.conversations: set[int] = set()
 
 
-class Givers(Entries):
+class Provenance(Entries):
     """The part of the store that knows whose an entry is: mostly one source's, which is in its row."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         super().__init__(connection, path)
-        self._anew: dict[int, Anew] = {}
+        self._reimports: dict[int, ReimportState] = {}
 
-    def begin_again(self, source: int) -> None:
+    def begin_reimport(self, source: int) -> None:
         """What is put from now on is all that a source gives, until `end_again`."""
-        self._anew[source] = Anew()
+        self._reimports[source] = ReimportState()
 
-    def _came(self, source: int, conversation: int, keys: Iterable[int]) -> None:
+    def _record_given(self, source: int, conversation: int, keys: Iterable[int]) -> None:
         """Learn that a source gave entries of a conversation, or a memory, which is in none (0)."""
-        anew = self._anew.get(source)
+        anew = self._reimports.get(source)
         if anew is not None:
             anew.keys.update(keys)
             anew.conversations.add(conversation)
 
-    def _begins_anew(self, source: int, conversation: int) -> bool:
+    def _starts_over(self, source: int, conversation: int) -> bool:
         """Whether nothing that was known of a conversation holds: whoever alone gave it is read again."""
-        anew = self._anew.get(source)
+        anew = self._reimports.get(source)
         if anew is None or conversation in anew.conversations:
             return False
         others = (
             "SELECT 1 FROM contents n JOIN conversations c ON c.key = n.conversation "
-            f"WHERE n.conversation = ? AND n.source != ? AND {TELLS} LIMIT 1"
+            f"WHERE n.conversation = ? AND n.source != ? AND {IS_FULL_CONTENT} LIMIT 1"
         )
         return self._value(others, conversation, source) is None
 
@@ -74,25 +74,25 @@ class Givers(Entries):
             "UPDATE tool_calls SET answered_by = ? WHERE conversation = ? AND message = ? AND slot = ?",
             [(new[by], conversation, message, slot) for by, message, slot in answered],
         )
-        for anew in self._anew.values():
+        for anew in self._reimports.values():
             anew.keys.update(new_key for old, new_key in new.items() if old in anew.keys)
 
-    def _note_givers(
-        self, source: int, stored: Sequence[Stored], plan: Plan, keys: list[tuple[int, Row]]
+    def _record_sources(
+        self, source: int, stored: Sequence[StoredEntry], plan: MergePlan, keys: list[tuple[int, Row]]
     ) -> None:
         """Learn that what is stored came from this source too."""
         givers = {entry.key: entry.given_by for entry in stored}
-        for key in plan.given:
-            self._note_giver(key, givers[key], source)
+        for key in plan.unchanged:
+            self._record_source(key, givers[key], source)
         now = {row.hash: key for key, row in keys} if plan.replaced else {}
         for old, row in plan.replaced:
-            self._hand_over(old, givers[old], now[row.hash], source)
+            self._transfer_sources(old, givers[old], now[row.hash], source)
 
-    def _note_giver(self, key: int, giver: int | None, source: int) -> None:
+    def _record_source(self, key: int, giver: int | None, source: int) -> None:
         if giver is not None and giver != source:
             self._db.execute("INSERT OR IGNORE INTO also_given VALUES (?, ?)", (key, source))
 
-    def _hand_over(self, old: int, giver: int | None, new: int, source: int) -> None:
+    def _transfer_sources(self, old: int, giver: int | None, new: int, source: int) -> None:
         """Whoever gave what was replaced gave what contains it."""
         if giver is None:
             for table in ("timeline", "memories"):

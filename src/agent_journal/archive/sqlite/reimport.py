@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.archive.sqlite.connection import AMONG, as_json
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.store import Change
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from agent_journal.archive.sqlite.provenance import Anew
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.sqlite.provenance import ReimportState
+    from agent_journal.archive.store import IndexEntry
 
-_NOTHING = Change(0, 0, 0, [], [])
+_EMPTY_JSON_LIST = Change(0, 0, 0, [], [])
 # An older version did not know in which file of a source a conversation is.
-_NAMELESS = (
+_DELETE_UNNAMED_CONTENT = (
     "DELETE FROM contents WHERE source = ? AND unit = '' AND conversation IN "
     "(SELECT conversation FROM contents WHERE source = ? AND unit != '')"
 )
@@ -30,36 +30,36 @@ _LISTS_COUNT_AS_CHANGED = (
 )
 
 
-class Again(Conversations):
+class Reimport(Conversations):
     """The part of the store that takes away what came of an older reading."""
 
-    def end_again(self, source: int, *, is_whole: bool) -> Change:
+    def end_reimport(self, source: int, *, is_whole: bool) -> Change:
         """Take away what only this source gave and did not give again, if it was read whole."""
-        anew = self._anew.pop(source, None)
+        anew = self._reimports.pop(source, None)
         if anew is None or not is_whole:
-            return _NOTHING
+            return _EMPTY_JSON_LIST
         last = self.last_key()
         held = [
             row[0]
             for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
         ]
-        gone = {number: self._left_by(source, number, anew) for number in held}
+        gone = {number: self._no_longer_given(source, number, anew) for number in held}
         every = [key for keys in gone.values() for key in keys]
         originals = self._originals_of(every)
         promoted = self._promote_copies(every)
-        uncounted = self._uncount(gone)
+        uncounted = self._remove_usage(gone)
         for number, keys in gone.items():
             self._remove(number, keys)
         self._recount([*promoted, *originals])
-        removed = every + self._forsaken_memories(source, anew)
+        removed = every + self._drop_ungiven_memories(source, anew)
         for number, keys in gone.items():
-            removed += self._settled(number, source, anew, promoted, is_changed=bool(keys))
-        self._count_again(anew.conversations, uncounted)
-        self._db.execute(_NAMELESS, (source, source))
+            removed += self._clean_up(number, source, anew, promoted, is_changed=bool(keys))
+        self._recount_usage(anew.conversations, uncounted)
+        self._db.execute(_DELETE_UNNAMED_CONTENT, (source, source))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
         return Change(0, 0, len(every), self._indexed_beyond(last, promoted), removed)
 
-    def _left_by(self, source: int, conversation: int, anew: Anew) -> list[int]:
+    def _no_longer_given(self, source: int, conversation: int, anew: ReimportState) -> list[int]:
         """Entries of a conversation that nobody gives any more."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND given_by = ?"
         own = [row[0] for row in self._rows(sql, conversation, source) if row[0] not in anew.keys]
@@ -69,9 +69,9 @@ class Again(Conversations):
         )
         shared = [row[0] for row in self._rows(sql, conversation, source) if row[0] not in anew.keys]
         self._many("DELETE FROM also_given WHERE key = ? AND source = ?", [(key, source) for key in shared])
-        return [key for key in own if not self._is_anothers("timeline", key)]
+        return [key for key in own if not self._reassign("timeline", key)]
 
-    def _is_anothers(self, table: str, key: int) -> bool:
+    def _reassign(self, table: str, key: int) -> bool:
         """Whether another source gave it too; it is that one's from now on."""
         other = self._value("SELECT min(source) FROM also_given WHERE key = ?", key)
         if other is None:
@@ -80,14 +80,14 @@ class Again(Conversations):
         self._db.execute("DELETE FROM also_given WHERE key = ? AND source = ?", (key, other))
         return True
 
-    def _forsaken_memories(self, source: int, anew: Anew) -> list[int]:
+    def _drop_ungiven_memories(self, source: int, anew: ReimportState) -> list[int]:
         own = [row[0] for row in self._rows("SELECT key FROM memories WHERE given_by = ?", source)]
-        gone = [key for key in own if key not in anew.keys and not self._is_anothers("memories", key)]
+        gone = [key for key in own if key not in anew.keys and not self._reassign("memories", key)]
         self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in gone])
         return gone
 
-    def _settled(
-        self, conversation: int, source: int, anew: Anew, promoted: list[int], *, is_changed: bool
+    def _clean_up(
+        self, conversation: int, source: int, anew: ReimportState, promoted: list[int], *, is_changed: bool
     ) -> list[int]:
         """Let a conversation be whole without what was taken away; keys of the index that went with it.
 
@@ -103,14 +103,14 @@ class Again(Conversations):
                 return self._drop_conversation(conversation)
         if is_changed:
             self._show_earlier(conversation)
-            self._close_ranks(conversation)
+            self._renumber(conversation)
             self._db.execute("DELETE FROM tool_calls WHERE conversation = ?", (conversation,))
             self._count_calls(conversation, self._shown(conversation))
             self._db.execute(
                 "UPDATE conversations SET messages = ?, events = ? WHERE key = ?",
                 (*self._sizes(conversation).values(), conversation),
             )
-            promoted += self._judge_twins(conversation)
+            promoted += self._reassess_duplicates(conversation)
         return []
 
     def _gives(self, source: int, conversation: int) -> bool:
@@ -137,7 +137,7 @@ class Again(Conversations):
         sql = (
             "SELECT min(c.key), c.conversation, c.copy_of FROM json_each(?) j "
             "CROSS JOIN timeline c ON c.copy_of = j.value AND c.copy_of IS NOT NULL "
-            f"WHERE c.key NOT {AMONG} GROUP BY c.copy_of"
+            f"WHERE c.key NOT {IN_VALUES} GROUP BY c.copy_of"
         )
         keys = as_json(gone)
         promoted = []
@@ -154,10 +154,10 @@ class Again(Conversations):
     def _originals_of(self, gone: Collection[int]) -> list[int]:
         """The entries that stay and of which those that go are copies."""
         keys = as_json(gone)
-        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE key {AMONG} AND copy_of NOT {AMONG}"
+        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE key {IN_VALUES} AND copy_of NOT {IN_VALUES}"
         return [row[0] for row in self._rows(sql, keys, keys)]
 
-    def _uncount(self, gone: dict[int, list[int]]) -> set[int]:
+    def _remove_usage(self, gone: dict[int, list[int]]) -> set[int]:
         """Take away what entries used; what is counted once may be counted with another."""
         sql = "DELETE FROM usage WHERE conversation = ? AND message = ? RETURNING name"
         uncounted = {
@@ -166,14 +166,14 @@ class Again(Conversations):
         self._to_sum_up.update(number for number, keys in gone.items() if keys)
         return uncounted
 
-    def _count_again(self, conversations: Iterable[int], uncounted: set[int]) -> None:
+    def _recount_usage(self, conversations: Iterable[int], uncounted: set[int]) -> None:
         if not uncounted:
             return
         for number in conversations:
             if number and self._value("SELECT 1 FROM conversations WHERE key = ?", number):
-                self._use(self._detail(number), number, self._shown(number), uncounted)
+                self._count_usage(self._detail(number), number, self._shown(number), uncounted)
 
-    def _indexed_beyond(self, last: int, promoted: Iterable[int]) -> list[Indexed]:
+    def _indexed_beyond(self, last: int, promoted: Iterable[int]) -> list[IndexEntry]:
         sql = "SELECT conversation FROM timeline WHERE key = ?"
         numbers = sorted({self._value(sql, key) for key in promoted})
         entries = [entry for number in numbers for entry in self._indexed_of(number, last)]

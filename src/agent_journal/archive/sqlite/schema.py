@@ -337,7 +337,7 @@ def usage_name(source: str, key: str) -> int:
     return number_of(f"{source}\0{key}")
 
 
-def bring_up(connection: apsw.Connection, version: int) -> None:
+def migrate(connection: apsw.Connection, version: int) -> None:
     """Make tables of a version, 0 if there are none, those of this one."""
     connection.create_scalar_function("usage_name", cast("Any", usage_name), 2, deterministic=True)
     for statements in MIGRATIONS[version:]:

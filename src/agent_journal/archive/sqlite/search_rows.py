@@ -9,30 +9,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal.archive.rows import speaker, texts_of
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.entries import MEMORY, PLACE, memory_from
-from agent_journal.archive.sqlite.indexed import Indexable, remembered, titled
-from agent_journal.archive.store import Found, Outline, Placed
+from agent_journal.archive.rows import speaker, texts_by_field
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.entries import ENTRY_COLUMNS, MEMORY_COLUMNS, memory_from
+from agent_journal.archive.sqlite.index_entries import IndexEntries, memory_entry, title_entry
+from agent_journal.archive.store import EntryLocation, EntryView, Outline
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Part
 
-_TELLING = 60  # bytes of a text that nobody says twice; people say "go on" in many conversations
-_NOTHING = "[]"
-_SOMETHING = Text(text="…")  # stands for what is said where that is not read
-_DEEPEST = 32  # subagents of subagents; who works for each other ends there
+_DISTINCTIVE_TEXT_BYTES = (
+    60  # bytes of a text that nobody says twice; people say "go on" in many conversations
+)
+_EMPTY_JSON_LIST = "[]"
+_UNREAD_TEXT = Text(text="…")  # stands for what is said where that is not read
+_MAX_SUBAGENT_DEPTH = 32  # subagents of subagents; who works for each other ends there
 # What a subagent said belongs to the conversation it works for in the end, a twin to the other one.
 _FAMILY = (
     "coalesce(c.twin_of, CASE c.relation WHEN 'subagent' THEN ("
     "WITH RECURSIVE boss(key, height) AS (SELECT c.key, 0 "
     "UNION ALL SELECT p.key, height + 1 FROM boss "
     "JOIN conversations s ON s.key = boss.key AND s.relation = 'subagent' "
-    f"JOIN conversations p ON p.source = s.source AND p.id = s.parent_id WHERE height < {_DEEPEST}) "
+    "JOIN conversations p ON p.source = s.source AND p.id = s.parent_id "
+    f"WHERE height < {_MAX_SUBAGENT_DEPTH}) "
     "SELECT key FROM boss ORDER BY height DESC LIMIT 1) END, c.key)"
 )
 
@@ -44,50 +47,54 @@ class _Node(NamedTuple):
     role: str | None
 
 
-class Finds(Indexable):
+class SearchRows(IndexEntries):
     """The part of the store that shows what was found."""
 
-    def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
+    def entry_locations(self, keys: Sequence[int]) -> dict[int, EntryLocation]:
         """Where entries that were found stand, without what they say; those that are gone are left out."""
         asked = as_json(keys)
         messages = self._rows(
             f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, "
             "octet_length(t.text), CASE WHEN t.text IS NULL THEN t.copy_hash END "
             "FROM timeline t JOIN conversations c ON c.key = t.conversation "
-            f"WHERE t.key {AMONG} AND t.role IS NOT NULL",
+            f"WHERE t.key {IN_VALUES} AND t.role IS NOT NULL",
             asked,
         )
         rows = list(messages)
-        same = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _TELLING})
-        found = {row[0]: Placed._make((*row[:7], same.get(row[0], row[8]))) for row in rows}
+        same = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _DISTINCTIVE_TEXT_BYTES})
+        found = {row[0]: EntryLocation._make((*row[:7], same.get(row[0], row[8]))) for row in rows}
         left = as_json(key for key in keys if key not in found)
         titles = f"SELECT c.title_key, c.key, '', '', c.updated_at, {_FAMILY}, c.id FROM conversations c"
         memories = "SELECT key, 0, id, 'memory', at, -key, '' FROM memories"
-        for sql in (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if left != _NOTHING else ():
-            found.update((row[0], Placed(*row)) for row in self._rows(f"{sql} {AMONG}", left))
+        for sql in (
+            (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if left != _EMPTY_JSON_LIST else ()
+        ):
+            found.update((row[0], EntryLocation(*row)) for row in self._rows(f"{sql} {IN_VALUES}", left))
         return found
 
     def _same_texts(self, sizes: dict[int, int]) -> dict[int, str]:
         """The texts of those entries that may say the same as another one: long texts take long to read."""
         count = Counter(sizes.values())
         keys = [key for key, size in sizes.items() if count[size] > 1]
-        texts = self._rows(f"SELECT key, CAST(text AS BLOB) FROM timeline WHERE key {AMONG}", as_json(keys))
+        texts = self._rows(
+            f"SELECT key, CAST(text AS BLOB) FROM timeline WHERE key {IN_VALUES}", as_json(keys)
+        )
         return {key: text.decode("utf-8", "replace") for key, text in texts}
 
-    def found(self, keys: Sequence[int]) -> dict[int, Found]:
+    def entry_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """What a search found; what is no longer there is left out."""
         asked = as_json(keys)
-        found: dict[int, Found] = {}
+        found: dict[int, EntryView] = {}
         entries = self.entries_by_key(keys)
-        places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {AMONG}", asked)
+        places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {IN_VALUES}", asked)
         for key, conversation, position in places:
             entry = entries[key]
             if isinstance(entry, Message):
-                texts = texts_of(entry)
+                texts = texts_by_field(entry)
                 shown = "\n\n".join(text for _, text in texts)
                 role = speaker(entry.role, hidden=entry.hidden)
-                found[key] = Found(key, conversation, entry.id, role, entry.at, shown, position, texts)
-        return found | self._found_beside([key for key in keys if key not in found])
+                found[key] = EntryView(key, conversation, entry.id, role, entry.at, shown, position, texts)
+        return found | self._title_and_memory_views([key for key in keys if key not in found])
 
     def outline(self, conversation: int) -> Outline:
         """A conversation without what its entries say: who spoke, in which order, and how much that is."""
@@ -111,7 +118,7 @@ class Finds(Indexable):
             if role is None:
                 entries.append(Event(id=id_, parent_id=parent_id, name=name, at=at))
                 continue
-            parts: list[Part] = [_SOMETHING] if said else []
+            parts: list[Part] = [_UNREAD_TEXT] if said else []
             parts += [*calls.get(key, ()), *answers.get(key, ())]
             if not parts and role == "tool":
                 parts.append(ToolResult(output=""))
@@ -137,54 +144,58 @@ class Finds(Indexable):
 
     def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
         """Entries by their keys; only the blocks in which these lie are read."""
-        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", as_json(keys))
+        rows = self._rows(
+            f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key {IN_VALUES} ORDER BY block", as_json(keys)
+        )
         return dict(self._decoded(rows))
 
-    def said(self, keys: Sequence[int]) -> dict[int, Found]:
+    def message_texts(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """The same with no more than what was said in words: that is in columns, and nothing is unpacked."""
         sql = "SELECT key, conversation, id, role, at, CAST(text AS BLOB), position FROM timeline"
-        rows = self._rows(f"{sql} WHERE key {AMONG} AND role IS NOT NULL", as_json(keys))
-        found: dict[int, Found] = {}
+        rows = self._rows(f"{sql} WHERE key {IN_VALUES} AND role IS NOT NULL", as_json(keys))
+        found: dict[int, EntryView] = {}
         for key, conversation, id_, role, at, said, position in rows:
             text = (said or b"").decode("utf-8", "replace")
             texts = (("text", text),) if text else ()
-            found[key] = Found(key, conversation, id_, role, at, text, position, texts)
-        return found | self._found_beside([key for key in keys if key not in found])
+            found[key] = EntryView(key, conversation, id_, role, at, text, position, texts)
+        return found | self._title_and_memory_views([key for key in keys if key not in found])
 
-    def _found_beside(self, keys: Sequence[int]) -> dict[int, Found]:
+    def _title_and_memory_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """What was found that is no message: titles and memories."""
         if not keys:
             return {}
         asked = as_json(keys)
         titles = self._rows(
-            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {AMONG}", asked
+            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {IN_VALUES}", asked
         )
-        memories = self._rows(f"SELECT key, id, at, text, source FROM memories WHERE key {AMONG}", asked)
+        memories = self._rows(f"SELECT key, id, at, text, source FROM memories WHERE key {IN_VALUES}", asked)
         return {
-            key: Found(key, conversation, "", "", at, title, 0, (("title", title),))
+            key: EntryView(key, conversation, "", "", at, title, 0, (("title", title),))
             for key, conversation, title, at in titles
         } | {
-            key: Found(key, 0, id_, "memory", at, text, 0, (("text", text),), source)
+            key: EntryView(key, 0, id_, "memory", at, text, 0, (("text", text),), source)
             for key, id_, at, text, source in memories
         }
 
-    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+    def surrounding_entries(self, entry: EntryView, count: int) -> tuple[list[EntryView], list[EntryView]]:
         """So many messages before an entry that was found, and behind it, in their order.
 
         In a tree these are the ones on its branch: those that led to it, and those that went on from it.
         """
-        if not count or not found.message or not found.conversation:
+        if not count or not entry.message or not entry.conversation:
             return [], []
         shape, head = next(
-            self._rows("SELECT shape, head_id FROM conversations WHERE key = ?", found.conversation)
+            self._rows("SELECT shape, head_id FROM conversations WHERE key = ?", entry.conversation)
         )
         before, behind = (
-            self._on_branch(found, head, count) if shape == "tree" else self._side_by_side(found, count)
+            self._branch_neighbors(entry, head, count)
+            if shape == "tree"
+            else self._linear_neighbors(entry, count)
         )
-        entries = self.found([*before, *behind])
+        entries = self.entry_views([*before, *behind])
         return [entries[key] for key in before], [entries[key] for key in behind]
 
-    def _side_by_side(self, found: Found, count: int) -> tuple[list[int], list[int]]:
+    def _linear_neighbors(self, found: EntryView, count: int) -> tuple[list[int], list[int]]:
         sql = (
             "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
             "AND earlier = 0 ORDER BY position {} LIMIT ?"
@@ -193,7 +204,9 @@ class Finds(Indexable):
         before = [row[0] for row in self._rows(sql.format("<", "DESC"), *place)]
         return before[::-1], [row[0] for row in self._rows(sql.format(">", "ASC"), *place)]
 
-    def _on_branch(self, found: Found, head: str | None, count: int) -> tuple[list[int], list[int]]:
+    def _branch_neighbors(
+        self, found: EntryView, head: str | None, count: int
+    ) -> tuple[list[int], list[int]]:
         sql = "SELECT key, id, parent_id, role FROM timeline WHERE conversation = ? AND earlier = 0"
         rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", found.conversation)]
         parents = {row.id: row for row in rows}
@@ -211,9 +224,9 @@ class Finds(Indexable):
         sql = (
             "SELECT t.key, o.conversation FROM timeline t "
             "JOIN timeline o ON o.copy_of = coalesce(t.copy_of, t.key) AND o.key != t.key AND o.earlier = 0 "
-            f"WHERE t.key {AMONG} "
+            f"WHERE t.key {IN_VALUES} "
             "UNION SELECT t.key, o.conversation FROM timeline t JOIN timeline o ON o.key = t.copy_of "
-            f"WHERE t.key {AMONG} ORDER BY 2"
+            f"WHERE t.key {IN_VALUES} ORDER BY 2"
         )
         found: dict[int, list[int]] = {}
         asked = as_json(keys)
@@ -221,25 +234,25 @@ class Finds(Indexable):
             found.setdefault(key, []).append(conversation)
         return found
 
-    def copied_into(self, conversations: Collection[int]) -> list[int]:
+    def originals_copied_into(self, conversations: Collection[int]) -> list[int]:
         """The entries of others of which conversations hold copies."""
-        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {AMONG} AND copy_of IS NOT NULL"
+        sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {IN_VALUES} AND copy_of IS NOT NULL"
         return [key for (key,) in self._rows(f"{sql} AND earlier = 0", as_json(conversations))]
 
-    def standing(
-        self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
+    def resolve_copies(
+        self, keys: Sequence[int], conversations: Collection[int] = (), *, only_shown: bool = False
     ) -> dict[int, int]:
         """For each entry the key under which its message is wanted: its own, else that of a copy of it."""
         asked = as_json(keys)
-        own = f"SELECT key, key, conversation FROM timeline WHERE key {AMONG}"
-        copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {AMONG} AND earlier = 0"
+        own = f"SELECT key, key, conversation FROM timeline WHERE key {IN_VALUES}"
+        copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {IN_VALUES} AND earlier = 0"
         rows = [*self._rows(own, asked), *self._rows(f"{copies} ORDER BY conversation", asked)]
         seen = cache(self._shown_keys)
         messages = {key for key, _, _ in rows}
         found = {key: key for key in keys if key not in messages}
         for key, place, conversation in rows:
-            is_within = not within or conversation in within
-            if key not in found and is_within and (not shown or place in seen(conversation)):
+            is_within = not conversations or conversation in conversations
+            if key not in found and is_within and (not only_shown or place in seen(conversation)):
                 found[key] = place
         return found
 
@@ -269,7 +282,7 @@ class Finds(Indexable):
         """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
         return [value for (value,) in self._rows(_VALUES[kind]) if value]
 
-    def indexed_newest(self, key: int) -> Iterator[Indexed]:
+    def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
         """What the index is given of entries beyond a key, the newest conversations first."""
         newest = (
             "SELECT key, title_key FROM conversations WHERE title_key > ?1 "
@@ -277,10 +290,12 @@ class Finds(Indexable):
         )
         for number, title_key in list(self._rows(newest, key)):
             if (title_key or 0) > key:
-                yield titled(title_key, number, self._detail(number))
+                yield title_entry(title_key, number, self._detail(number))
             yield from self._indexed_of(number, key)
-        for memory_key, *memory in list(self._rows(f"SELECT key, {MEMORY} FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, memory_from(memory))
+        for memory_key, *memory in list(
+            self._rows(f"SELECT key, {MEMORY_COLUMNS} FROM memories WHERE key > ?", key)
+        ):
+            yield memory_entry(memory_key, memory_from(memory))
 
 
 _VALUES = {

@@ -8,7 +8,7 @@ import apsw
 from msgspec.structs import replace
 
 from agent_journal.archive.sqlite.lists import Lists, conditions
-from agent_journal.archive.store import Filter, Holder, Spent
+from agent_journal.archive.store import Filter, UsageConversation, UsageSum
 from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Spending(Lists):
 
     def usage(
         self,
-        wanted: Filter,
+        filters: Filter,
         bucket: Callable[[int | None], int],
         *,
         sizes: Mapping[str, Sequence[int]] | None = None,
         per: Literal["conversation", "project"] | None = None,
-    ) -> Iterator[Spent]:
+    ) -> Iterator[UsageSum]:
         """What was used, summed up by bucket, source, model and state, and per conversation or project.
 
         `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
@@ -49,7 +49,7 @@ class Spending(Lists):
         largest they are above.
         """
         above, models = _above(sizes or {})
-        where, values = _conditions(wanted)
+        where, values = _conditions(filters)
         conversation = "s.conversation" if per == "conversation" else "0"
         project = "c.project" if per == "project" else "NULL"
         sums = ", ".join(f"sum(s.{name})" for name in _SUMMED)
@@ -63,9 +63,9 @@ class Spending(Lists):
         )
         self._db.create_scalar_function("bucket", cast("Any", bucket), 1, deterministic=True)
         try:
-            yield from map(Spent._make, self._rows(sql, *models, *values))
+            yield from map(UsageSum._make, self._rows(sql, *models, *values))
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def used_models(self) -> list[str]:
         """Every model that something was used of."""
@@ -73,16 +73,16 @@ class Spending(Lists):
         sql = "SELECT DISTINCT model FROM usage_sums WHERE model IS NOT NULL"
         return sorted(row[0] for row in self._rows(sql))
 
-    def uncounted(self, wanted: Filter) -> dict[str, int]:
+    def uncounted(self, filters: Filter) -> dict[str, int]:
         """By source: how many conversations hold answers of their own, none of which is counted."""
-        where, values = conditions(replace(wanted, with_children=True))
+        where, values = conditions(replace(filters, with_children=True))
         sql = (
             "SELECT c.source, count(*) FROM conversations c "
             f"WHERE {' AND '.join([_UNCOUNTED, *where])} GROUP BY 1 ORDER BY 1"
         )
         return dict(self._rows(sql, *values))
 
-    def holders(self) -> dict[int, Holder]:
+    def usage_conversations(self) -> dict[int, UsageConversation]:
         """Every conversation by its key, as far as reports name it."""
         sql = (
             "SELECT c.key, c.source, c.id, coalesce(c.title, c.summary), c.project, c.started_at, "
@@ -90,9 +90,9 @@ class Spending(Lists):
             "FROM conversations c LEFT JOIN conversations p ON c.relation = 'subagent' "
             "AND p.source = c.source AND p.id = c.parent_id AND p.key != c.key"
         )
-        return {row[0]: Holder(*row) for row in self._rows(sql)}
+        return {row[0]: UsageConversation(*row) for row in self._rows(sql)}
 
-    def copied(self, conversation: int) -> set[int]:
+    def copied_keys(self, conversation: int) -> set[int]:
         """Keys of those entries of a conversation that repeat another's."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL"
         return {row[0] for row in self._rows(sql, conversation)}
@@ -110,20 +110,20 @@ def _above(sizes: Mapping[str, Sequence[int]]) -> tuple[str, list[str]]:
     return (f"CASE {' '.join(cases)} ELSE 0 END" if cases else "0"), models
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
+def _conditions(filters: Filter) -> tuple[list[str], list[Any]]:
     """Conversations by what they are, tokens by their own time and model."""
     of_conversations = Filter(
-        source=wanted.source,
-        project=wanted.project,
-        title=wanted.title,
-        only_missing=wanted.only_missing,
+        source=filters.source,
+        project=filters.project,
+        title=filters.title,
+        only_missing=filters.only_missing,
         with_children=True,
     )
     where, values = conditions(of_conversations)
-    if wanted.model:
+    if filters.model:
         where.append("instr(lower(s.model), lower(?))")
-        values.append(wanted.model)
-    since, until = timestamps.epoch_ms(wanted.since), timestamps.epoch_ms(wanted.until)
+        values.append(filters.model)
+    since, until = timestamps.epoch_ms(filters.since), timestamps.epoch_ms(filters.until)
     if since is not None:
         where.append("s.slot >= ?")
         values.append(since // SLOT_MS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.archive.rows import row_of, speaker
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.entries import MEMORY, PLACE, Entries, memory_from
-from agent_journal.archive.store import Indexed
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.entries import ENTRY_COLUMNS, MEMORY_COLUMNS, Entries, memory_from
+from agent_journal.archive.store import IndexEntry
 from agent_journal.model import Message, timestamps
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     Called: TypeAlias = dict[str, tuple[str, str | None]]  # by the call's id: name and kind of the tool
 
 
-class Indexable(Entries):
+class IndexEntries(Entries):
     """The part of the store that the index is made from."""
 
-    def indexed_since(self, key: int) -> Iterator[Indexed]:
+    def index_entries_since(self, key: int) -> Iterator[IndexEntry]:
         """What the index must be given beyond a key, conversation by conversation."""
         sql = "SELECT DISTINCT conversation FROM timeline WHERE key > ? ORDER BY conversation"
         for (number,) in list(self._rows(sql, key)):
@@ -31,9 +31,11 @@ class Indexable(Entries):
         for number, title_key in list(
             self._rows("SELECT key, title_key FROM conversations WHERE title_key > ?", key)
         ):
-            yield titled(title_key, number, self._detail(number))
-        for memory_key, *memory in list(self._rows(f"SELECT key, {MEMORY} FROM memories WHERE key > ?", key)):
-            yield remembered(memory_key, memory_from(memory))
+            yield title_entry(title_key, number, self._detail(number))
+        for memory_key, *memory in list(
+            self._rows(f"SELECT key, {MEMORY_COLUMNS} FROM memories WHERE key > ?", key)
+        ):
+            yield memory_entry(memory_key, memory_from(memory))
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
         """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
@@ -54,21 +56,21 @@ class Indexable(Entries):
             if keys:
                 yield number, keys
 
-    def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
+    def index_entries_of(self, conversation: int, keys: Collection[int]) -> Iterator[IndexEntry]:
         """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
         if not conversation:
             for key in keys:
-                for row in list(self._rows(f"SELECT {MEMORY} FROM memories WHERE key = ?", key)):
-                    yield remembered(key, memory_from(row))
+                for row in list(self._rows(f"SELECT {MEMORY_COLUMNS} FROM memories WHERE key = ?", key)):
+                    yield memory_entry(key, memory_from(row))
             return
         for (title_key,) in list(
             self._rows("SELECT title_key FROM conversations WHERE key = ?", conversation)
         ):
             yield from (e for e in self._indexed_of(conversation, min(keys, default=0) - 1) if e.key in keys)
             if title_key in keys:
-                yield titled(title_key, conversation, self._detail(conversation))
+                yield title_entry(title_key, conversation, self._detail(conversation))
 
-    def asked_before(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
+    def preceding_prompts(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
         """By key, the beginning of what a person had said last before an entry that is not theirs."""
         sql = (
             "SELECT key, role, substr(text, 1, 1000) FROM timeline WHERE conversation = ? "
@@ -86,44 +88,48 @@ class Indexable(Entries):
 
     def _hidden_among(self, keys: Sequence[int]) -> set[int]:
         """Those of some messages that a program wrote in the person's name."""
-        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key {AMONG} ORDER BY block", as_json(keys))
+        rows = self._rows(
+            f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key {IN_VALUES} ORDER BY block", as_json(keys)
+        )
         return {key for key, entry in self._decoded(rows) if isinstance(entry, Message) and entry.hidden}
 
-    def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
+    def index_keys(self, candidates: Iterable[int] | None = None) -> list[int]:
         """Every key that a whole index has; only of these, if some are given."""
         tables = (
             ("key", "timeline WHERE role IS NOT NULL AND copy_of IS NULL"),
             ("title_key", "conversations WHERE title_key IS NOT NULL"),
             ("key", "memories WHERE 1"),
         )
-        if among is None:
+        if candidates is None:
             return [key for name, rows in tables for (key,) in self._rows(f"SELECT {name} FROM {rows}")]
-        asked = as_json(among)
-        sql = f"SELECT {{0}} FROM {{1}} AND {{0}} {AMONG}"
+        asked = as_json(candidates)
+        sql = f"SELECT {{0}} FROM {{1}} AND {{0}} {IN_VALUES}"
         return [key for name, rows in tables for (key,) in self._rows(sql.format(name, rows), asked)]
 
-    def _indexed_of(self, conversation: int, key: int) -> list[Indexed]:
+    def _indexed_of(self, conversation: int, key: int) -> list[IndexEntry]:
         sql = (
-            f"SELECT {PLACE} FROM timeline WHERE conversation = ? AND key > ? AND copy_of IS NULL "
+            f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? AND key > ? AND copy_of IS NULL "
             "AND role IS NOT NULL"
         )
         rows = ((k, row_of(entry)) for k, entry in self._decoded(self._rows(sql, conversation, key)))
-        return indexed(conversation, self._detail(conversation), rows, self._called(conversation))
+        return message_entries(
+            conversation, self._detail(conversation), rows, self._tools_by_call(conversation)
+        )
 
-    def _called(self, conversation: int) -> Called:
+    def _tools_by_call(self, conversation: int) -> Called:
         """The tools that a conversation called."""
         sql = "SELECT call_id, name, kind FROM tool_calls WHERE conversation = ? AND call_id IS NOT NULL"
         return {call_id: (name, kind) for call_id, name, kind in self._rows(sql, conversation)}
 
 
-def indexed(
+def message_entries(
     key: int, conversation: Conversation, rows: Iterable[tuple[int, Row]], called: Called
-) -> list[Indexed]:
+) -> list[IndexEntry]:
     """What the index is given of the messages among rows with their keys."""
     source, project, branch = conversation.source, conversation.cwd or "", conversation.git_branch or ""
     began = conversation.started_at
     return [
-        Indexed(
+        IndexEntry(
             row_key, key, speaker(row.role, hidden=row.hidden), source, project, row.model or "",
             _seconds(row.at or began), row.text or "", row.thinking, row.tool, row.output, row.attached, "",
             branch,
@@ -144,10 +150,10 @@ def _has_error(calls: Iterable[Call]) -> bool:
     return any(call.is_error for call in calls)
 
 
-def titled(key: int, number: int, conversation: Conversation) -> Indexed:
+def title_entry(key: int, number: int, conversation: Conversation) -> IndexEntry:
     """What it is given of a title, which has a key of its own."""
     at = _seconds(conversation.updated_at)
-    return Indexed(
+    return IndexEntry(
         key,
         number,
         "",
@@ -165,10 +171,10 @@ def titled(key: int, number: int, conversation: Conversation) -> Indexed:
     )
 
 
-def remembered(key: int, memory: Memory) -> Indexed:
+def memory_entry(key: int, memory: Memory) -> IndexEntry:
     """What it is given of a memory."""
     at, nothing = _seconds(memory.at), ("", "", "", "")
-    return Indexed(key, 0, "", memory.source, "", "", at, memory.text, *nothing, memory.about or "")
+    return IndexEntry(key, 0, "", memory.source, "", "", at, memory.text, *nothing, memory.about or "")
 
 
 def _seconds(at: str | None) -> int:
