@@ -1,4 +1,4 @@
-"""The archive: raw bytes first, then rows. What was once imported is never lost."""
+"""The archive: raw bytes first, then rows. Nothing that was imported is ever lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATABASE, VAULT, LOCK = "journal.db", "vault", "lock"
 
 
 class Archive(Closing):
-    """A journal's rows and its vault."""
+    """The rows and the vault of a journal."""
 
     def __init__(self, home: Path, store: SqliteStore, lock: Lock | None) -> None:
         self.home = home
@@ -33,40 +33,45 @@ class Archive(Closing):
         self._lock = lock
 
     def find_conversation(self, name: str) -> Listed:
-        """The conversation that a person means by an id or the beginning of one.
+        """Return the conversation with this id, or the only one whose id begins with it.
 
-        Ids of subagents may begin with that of the conversation they work for, which is meant then. One that
-        was copied from a list may end with the sign that it was cut.
+        Ids of subagents may begin with the id of the conversation that started them; then that one is
+        returned.
+        An id that was copied from a list may end with an ellipsis.
         """
-        asked = encodable(name)
-        found = _without_subagents(self.store.find(asked) or self.store.find(asked.rstrip("…")))
-        if len(found) != 1:
-            raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in found[:5]])
-        return found[0]
+        name_as_text = encodable(name)
+        matches = _without_subagents(
+            self.store.find(name_as_text) or self.store.find(name_as_text.rstrip("…"))
+        )
+        if len(matches) != 1:
+            raise NoSuchConversation(name, [f"{each.source}:{each.id}" for each in matches[:5]])
+        return matches[0]
 
     def close(self) -> None:
-        """Let go of the files and of the lock."""
+        """Close the files and release the lock."""
         self.vault.close()
         self.store.close()
         if self._lock is not None:
             self._lock.release()
 
 
-def _without_subagents(found: list[Listed]) -> list[Listed]:
-    """Conversations without those that work for another of them."""
-    known = {(each.source, each.id) for each in found}
+def _without_subagents(conversations: list[Listed]) -> list[Listed]:
+    """Leave out subagents whose conversation is also in the list."""
+    known = {(each.source, each.id) for each in conversations}
     return [
-        each for each in found if each.relation != "subagent" or (each.source, each.parent_id) not in known
+        each
+        for each in conversations
+        if each.relation != "subagent" or (each.source, each.parent_id) not in known
     ]
 
 
 def exists(home: Path) -> bool:
-    """Whether there is a journal, or what is left of one."""
+    """Whether the folder holds a journal, or what is left of one."""
     return (home / DATABASE).exists() or any((home / VAULT).glob("*.pack"))
 
 
-def _insist_on_rows(home: Path) -> None:
-    """Only the rows know what the vault's bytes are: where they are gone, none are begun anew in silence."""
+def _require_rows(home: Path) -> None:
+    """Refuse to create an empty database next to a vault: only the lost rows know what its bytes are."""
     if not (home / DATABASE).exists() and exists(home):
         reason = (
             f"it is gone, and {VAULT} beside it is not; 'aj backup' copies can be put in its place, "
@@ -76,9 +81,10 @@ def _insist_on_rows(home: Path) -> None:
 
 
 def open_to_read(home: Path, on_migrate: Callable[[], None] | None = None) -> Archive:
-    """The archive of a journal, which others may be writing to.
+    """Open a journal's archive for reading, while other processes may write to it.
 
-    If an older version wrote it, its tables become those of this one first, which may take long and is told.
+    If an older version wrote it, its tables are migrated first, which may take long: `on_migrate` is called
+    before.
     """
     if not exists(home):
         raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
@@ -102,8 +108,8 @@ def open_to_read(home: Path, on_migrate: Callable[[], None] | None = None) -> Ar
 
 
 def open_without_migrating(home: Path) -> Archive:
-    """The same, but one of an older version is refused."""
-    _insist_on_rows(home)
+    """Open an archive for reading; one of an older version is refused."""
+    _require_rows(home)
     return Archive(home, open_store(home / DATABASE, for_writing=False), None)
 
 
@@ -115,13 +121,13 @@ def open_to_write(
     create: bool = True,
     adopt: bool = False,
 ) -> Archive:
-    """The archive of a journal, made if there is none. Nobody else may write until it is closed.
+    """Open a journal's archive for writing, and lock it until it is closed. It is created if there is none.
 
-    One that another machine uses too is refused, unless it is adopted.
+    An archive that another machine uses too is refused, unless it is adopted.
     """
     if not create and not exists(home):
         raise UnusableArchive(str(home), "it was there a moment ago and is gone")
-    _insist_on_rows(home)
+    _require_rows(home)
     lock = Lock(home / LOCK)
     lock.acquire(wait, on_wait)
     try:

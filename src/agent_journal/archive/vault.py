@@ -55,13 +55,13 @@ class Catalog(Protocol):
     """Who knows where blobs lie."""
 
     def location(self, blob: bytes) -> BlobLocation | None:
-        """Where a blob lies."""
+        """Return where a blob is."""
 
     def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
         """Remember where blobs lie; lasting when this returns."""
 
     def ends(self) -> dict[int, int]:
-        """Where the last known blob of each pack ends."""
+        """Return the end of the last known blob of each pack."""
 
 
 class Blobs(Protocol):

@@ -217,7 +217,7 @@ class Base:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing of what is written inside."""
+        """Write everything inside, or nothing."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             if not self._is_marked:
@@ -236,7 +236,7 @@ class Base:
             raise
 
     def commit_durably(self) -> None:
-        """From now on, what was written when a transaction ends outlasts a power cut."""
+        """From now on, make every committed transaction survive a power cut."""
         self._db.pragma("synchronous", "full")
 
     def _mark(self) -> None:
@@ -247,20 +247,20 @@ class Base:
         self._is_marked = True
 
     def generation(self) -> str:
-        """The mark that the last session of writing left; empty if none did."""
+        """Return the mark that the last writing session left; empty if there is none."""
         return str(self._value("SELECT value FROM journal WHERE name = 'generation'") or "")
 
     def writers(self) -> list[str]:
-        """The machines that wrote to it, the last one last."""
+        """Return the machines that wrote to it, the latest last."""
         return str(self._value("SELECT value FROM journal WHERE name = 'writers'") or "").split()
 
     def set_writers(self, machines: list[str]) -> None:
-        """Remember which machines wrote to it."""
+        """Store the machines that wrote to it."""
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('writers', ?)", (" ".join(machines),))
 
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
-        """What is read inside is as of one moment, whatever others write."""
+        """Read one consistent state inside, whatever other processes write."""
         self._db.execute("BEGIN")
         try:
             yield
@@ -274,11 +274,11 @@ class Base:
         return CannotWrite(str(self._path), str(error))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._db.close()
 
     def last_key(self) -> int:
-        """The highest key given so far."""
+        """Return the highest key in use."""
         if self._last_key is not None:
             return self._last_key
         last: int = self._value("SELECT value FROM journal WHERE name = 'last_key'")

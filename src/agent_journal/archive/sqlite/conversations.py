@@ -75,10 +75,11 @@ class Conversations(Prompts, Duplicates, IndexEntries):
         *,
         is_past: bool = False,
     ) -> Change:
-        """Bring in a conversation, or merge it with what is there.
+        """Store a conversation, or merge it with what is stored.
 
-        Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
-        stand above what is there, whatever its time.
+        The bodies of the rows may already be packed in blocks; then the rows have none. With `is_past`,
+        stored
+        content is never replaced, whatever the times.
         """
         row = next(self._rows(_KNOWN, conversation.source, conversation.id), None)
         known = None if row is None else _Known(*row)
@@ -377,7 +378,7 @@ class Conversations(Prompts, Duplicates, IndexEntries):
         self._db.execute(f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), key))
 
     def put_memory(self, memory: Memory, source: int) -> Change:
-        """Bring in a memory; another with the same id is replaced if it says something else."""
+        """Store a memory; one with the same id and other content is replaced."""
         body = encoded.encode(memory)
         digest = memory_hash(memory)
         known = next(

@@ -44,11 +44,11 @@ class Duplicates(Provenance, Counting):
     """The part of the store that takes conversations apart that are no duplicates."""
 
     def has_unresolved_duplicates(self) -> bool:
-        """Whether duplicates are as a version left them that knew less of what tells conversations apart."""
+        """Whether an older version, with weaker criteria, marked the duplicates."""
         return self._value("SELECT 1 FROM journal WHERE name = ?", UNRESOLVED) is not None
 
     def resolve_duplicates(self) -> None:
-        """Take apart what is no duplicate, so that all is as if it were imported now."""
+        """Undo wrong duplicates, as if everything were imported now."""
         for (key,) in list(self._rows("SELECT key FROM conversations")):
             if self._detail(key).made_id:
                 self._db.execute("UPDATE conversations SET made_id = 1 WHERE key = ?", (key,))

@@ -143,19 +143,19 @@ class Entries(Base):
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def conversation(self, key: int) -> Conversation:
-        """A conversation with its timeline, as it was read (but for `native`).
+        """Return a conversation with its timeline, as it was read (except `native`).
 
-        In place of an entry whose content is damaged stands what the columns have of it; `unsound` tells.
+        An entry whose content is damaged is rebuilt from its columns; `damaged_rows` lists these.
         """
         timeline = [entry for _, entry in self.entries(key)]
         return replace(self._detail(key), timeline=timeline)
 
     def conversation_without_entries(self, key: int) -> Conversation:
-        """All that is known of a conversation but its timeline."""
+        """Return a conversation without its timeline."""
         return self._detail(key)
 
     def damaged_rows(self, conversation: int) -> DamagedRows:
-        """What is damaged of a conversation."""
+        """Return the damage to a conversation."""
         sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         found = {
             each.key: (each.id, each.hash)
@@ -165,11 +165,11 @@ class Entries(Base):
         return DamagedRows(found, self._intact_detail(conversation) is None)
 
     def link(self, key: int) -> Link | None:
-        """Where a conversation came from; its timeline is not read."""
+        """Return the link to the conversation it came from, without reading its timeline."""
         return self._detail(key).link
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
-        """The current entries of a conversation with their keys, in order."""
+        """Yield the current entries of a conversation with their keys, in order."""
         sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
         yield from self._decoded(self._rows(sql, conversation))
 
@@ -220,11 +220,11 @@ class Entries(Base):
             raise DamagedArchive(str(self._path), f"what is stored cannot be read ({error})") from error
 
     def memories(self) -> Iterator[Memory]:
-        """Every memory."""
+        """Yield every memory."""
         yield from map(memory_from, self._rows(f"SELECT {MEMORY_COLUMNS} FROM memories ORDER BY source, id"))
 
     def memories_of(self, source: int) -> list[Memory]:
-        """The memories that a source gave."""
+        """Return the memories from a source."""
         sql = (
             f"SELECT {MEMORY_COLUMNS} FROM memories m WHERE given_by = ? OR EXISTS "
             "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) ORDER BY key"

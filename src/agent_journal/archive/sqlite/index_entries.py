@@ -24,7 +24,7 @@ class IndexEntries(Entries):
     """The part of the store that the index is made from."""
 
     def index_entries_since(self, key: int) -> Iterator[IndexEntry]:
-        """What the index must be given beyond a key, conversation by conversation."""
+        """Yield the index entries after a key, conversation by conversation."""
         sql = "SELECT DISTINCT conversation FROM timeline WHERE key > ? ORDER BY conversation"
         for (number,) in list(self._rows(sql, key)):
             yield from self._indexed_of(number, key)
@@ -38,7 +38,7 @@ class IndexEntries(Entries):
             yield memory_entry(memory_key, memory_from(memory))
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
-        """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
+        """Yield conversations, newest first, with their index keys after one; memories are under 0."""
         memories = [each for (each,) in self._rows("SELECT key FROM memories WHERE key > ?", key)]
         if memories:
             yield 0, memories
@@ -57,7 +57,7 @@ class IndexEntries(Entries):
                 yield number, keys
 
     def index_entries_of(self, conversation: int, keys: Collection[int]) -> Iterator[IndexEntry]:
-        """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
+        """Yield the index entries of a conversation, or of memories (0); missing ones are left out."""
         if not conversation:
             for key in keys:
                 for row in list(self._rows(f"SELECT {MEMORY_COLUMNS} FROM memories WHERE key = ?", key)):
@@ -71,7 +71,7 @@ class IndexEntries(Entries):
                 yield title_entry(title_key, conversation, self._detail(conversation))
 
     def preceding_prompts(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
-        """By key, the beginning of what a person had said last before an entry that is not theirs."""
+        """Return, by key, the beginning of the last user prompt before an entry."""
         sql = (
             "SELECT key, role, substr(text, 1, 1000) FROM timeline WHERE conversation = ? "
             "AND role IS NOT NULL ORDER BY position, key"
@@ -94,7 +94,7 @@ class IndexEntries(Entries):
         return {key for key, entry in self._decoded(rows) if isinstance(entry, Message) and entry.hidden}
 
     def index_keys(self, candidates: Iterable[int] | None = None) -> list[int]:
-        """Every key that a whole index has; only of these, if some are given."""
+        """Return every key that a complete index has, or those of the given keys."""
         tables = (
             ("key", "timeline WHERE role IS NOT NULL AND copy_of IS NULL"),
             ("title_key", "conversations WHERE title_key IS NOT NULL"),

@@ -34,28 +34,28 @@ class Ledger(Base):
     """The part of the store that knows what was read."""
 
     def sources(self) -> Iterator[SourceRow]:
-        """Every source, without its notes."""
+        """Yield every source without its notes."""
         columns = _COLUMNS.replace("notes", "'[]'")
         for row in self._rows(f"SELECT {columns} FROM sources ORDER BY path"):
             yield _source(row)
 
     def ledger(self, path: str | None = None) -> dict[str, SourceState]:
-        """What is known of every source, or of one, by its path as text."""
+        """Return the state of every source, or of one, by its path as text."""
         sql = "SELECT path, key, home, stat, beside, status, read_at, missing_since FROM sources"
         rows = self._rows(sql) if path is None else self._rows(f"{sql} WHERE path = ?", path)
         return {row[0]: SourceState(*row[1:]) for row in rows}
 
     def source(self, path: str) -> SourceRow | None:
-        """One source."""
+        """Return the source with this path, if there is one."""
         row = next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE path = ?", as_text(path)), None)
         return None if row is None else _source(row)
 
     def source_by_key(self, key: int) -> SourceRow:
-        """One source that is there."""
+        """Return the source with this key."""
         return _source(next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE key = ?", key)))
 
     def put_source(self, row: SourceRow) -> int:
-        """Write a source; its key."""
+        """Write a source and return its key."""
         values = {
             "path": as_text(row.path),
             "home": row.home,
@@ -83,11 +83,11 @@ class Ledger(Base):
         return key
 
     def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
-        """Say since when sources are gone, or that they are there again."""
+        """Record since when sources are missing, or that they are back."""
         self._many("UPDATE sources SET missing_since = ? WHERE key = ?", [(since, key) for key in keys])
 
     def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
-        """What is kept of a source, or of one unit of it, oldest first."""
+        """Return the snapshots of a source, or of one of its units, oldest first."""
         sql = (
             "SELECT source, unit, number, reader, version, revision, taken_at, manifest FROM snapshots "
             f"WHERE source = ? {'AND unit = ? ' if unit else ''}ORDER BY unit, number"
@@ -95,13 +95,13 @@ class Ledger(Base):
         return [_snapshot(row) for row in self._rows(sql, source, *filter(None, [unit]))]
 
     def units(self, source: int) -> list[str]:
-        """The units of which something is kept of a source."""
+        """Return the units of a source that have snapshots."""
         return [
             unit for (unit,) in self._rows("SELECT DISTINCT unit FROM snapshots WHERE source = ?", source)
         ]
 
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
-        """Sources of which something was read by an older revision of its reader than these."""
+        """Return the sources that were read by an older revision of their reader than these."""
         lowest = dict(self._rows("SELECT reader, min(revision) FROM snapshots GROUP BY reader"))
         behind = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
         if not behind:
@@ -128,12 +128,12 @@ class Ledger(Base):
     # The vault's catalog
 
     def location(self, blob: bytes) -> BlobLocation | None:
-        """Where a blob lies."""
+        """Return where a blob is."""
         row = next(self._rows("SELECT pack, start, stored, size FROM blobs WHERE hash = ?", blob), None)
         return None if row is None else BlobLocation(*row)
 
     def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
-        """Remember where blobs lie."""
+        """Record where blobs are."""
         rows = [(blob, *place) for blob, place in places]
         if self._db.get_autocommit():
             with self.transaction():
@@ -142,18 +142,18 @@ class Ledger(Base):
             self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
 
     def mark_lost(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
-        """Remember that blobs are lost; their sizes stay known."""
+        """Record that blobs are lost; their sizes stay known."""
         self._many(
             "UPDATE blobs SET pack = ?, start = ? WHERE hash = ?",
             [(place.lost.pack, place.lost.start, blob) for blob, place in places],
         )
 
     def ends(self) -> dict[int, int]:
-        """Where the last known blob of each pack ends."""
+        """Return the end of the last known blob of each pack."""
         return dict(self._rows("SELECT pack, max(start + stored) FROM blobs GROUP BY pack"))
 
     def locations(self) -> Iterator[tuple[bytes, BlobLocation]]:
-        """Every blob with its place, pack by pack."""
+        """Yield every blob with its location, pack by pack."""
         for row in self._rows("SELECT hash, pack, start, stored, size FROM blobs ORDER BY pack, start"):
             yield row[0], BlobLocation(*row[1:])
 

@@ -56,7 +56,7 @@ class Lists(Conversations, SearchRows):
     def conversations(
         self, filters: Filter, sort: str = "updated", limit: int | None = None
     ) -> Iterator[Listed]:
-        """Conversations in the order asked for, newest first by default."""
+        """Yield conversations in the requested order, newest first by default."""
         where, values = conditions(filters)
         chosen = f"{_INDEX_HINTS.get(sort, '')} WHERE {' AND '.join(where) or '1'}"
         sql = f"{_LISTED} {chosen} ORDER BY {_SORTS[sort]} LIMIT ?"
@@ -64,7 +64,7 @@ class Lists(Conversations, SearchRows):
             yield _listed(row)
 
     def find(self, name: str) -> list[Listed]:
-        """Conversations whose id, or `source:id`, is this, else those where it begins so."""
+        """Return conversations with this id or `source:id`, or else those whose id begins with it."""
         source, _, id_ = name.partition(":")
         exact = [
             *self._rows(f"{_LISTED} WHERE c.id = ?", name),
@@ -80,12 +80,12 @@ class Lists(Conversations, SearchRows):
         return [_listed(row) for row in begins]
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
-        """Conversations as lists show them; those that are no longer there are left out."""
+        """Return conversations as lists show them, by key; missing ones are left out."""
         rows = self._rows(f"{_LISTED} WHERE c.key {IN_VALUES}", as_json(keys))
         return {row[0]: _listed(row) for row in rows}
 
     def children(self, key: int) -> list[Listed]:
-        """Conversations that came out of one."""
+        """Return the conversations that were started from one."""
         sql = (
             f"{_LISTED} WHERE (c.source, c.parent_id) = (SELECT source, id FROM conversations WHERE key = ?) "
             f"AND c.key != ? ORDER BY c.started_ms, {_NAME}"
@@ -93,14 +93,14 @@ class Lists(Conversations, SearchRows):
         return [_listed(row) for row in self._rows(sql, key, key)]
 
     def projects(self) -> list[str]:
-        """Every project folder that a conversation names."""
+        """Return every project folder that a conversation names."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT project FROM conversations WHERE project IS NOT NULL")
         ]
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """How much the archive holds."""
         by_source = {
             source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
             # With one max(), SQLite takes what stands beside it from the row that has it.

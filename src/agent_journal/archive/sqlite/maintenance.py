@@ -37,9 +37,9 @@ class Maintenance(Spending, Reimport, Ledger):
     # Forgetting
 
     def forget(self, key: int, at: str) -> list[int]:
-        """Erase a conversation and remember that it must not come back; keys the index must lose.
+        """Erase a conversation for good; return the keys to remove from the index.
 
-        What other conversations copied from it stays theirs.
+        Copies in other conversations stay.
         """
         source, id_ = next(self._rows("SELECT source, id FROM conversations WHERE key = ?", key))
         removed = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", key)]
@@ -62,7 +62,7 @@ class Maintenance(Spending, Reimport, Ledger):
         return removed
 
     def forget_memories(self, at: str) -> list[int]:
-        """Erase every memory and remember that they must not come back; keys the index must lose."""
+        """Erase every memory for good; return the keys to remove from the index."""
         memories = list(self._rows("SELECT key, source, id FROM memories"))
         removed = [(key,) for key, _, _ in memories]
         self._many(
@@ -96,11 +96,11 @@ class Maintenance(Spending, Reimport, Ledger):
         self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def is_forgotten(self, source: str, id_: str) -> bool:
-        """Whether a person asked that this conversation or memory be erased."""
+        """Whether the user has forgotten this conversation or memory."""
         return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", tombstone(source, id_)) is not None
 
     def was_forgotten(self, name: str) -> bool:
-        """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
+        """Whether the user has forgotten a conversation with this `source:id` or id."""
         source, _, id_ = name.partition(":")
         known = [each for (each,) in self._rows("SELECT DISTINCT reader FROM sources")]
         return any(self.is_forgotten(*each) for each in [(source, id_), *((one, name) for one in known)])
@@ -110,12 +110,12 @@ class Maintenance(Spending, Reimport, Ledger):
         return self._value("SELECT 1 FROM tombstones LIMIT 1") is not None
 
     def pending_erasure(self) -> Erasing | None:
-        """What is left to be erased; None if nothing is."""
+        """Return what is still to be erased; None if nothing is."""
         found = self._value("SELECT value FROM journal WHERE name = 'erasing'")
         return None if found is None else msgspec.json.decode(found, type=Erasing)
 
     def set_pending_erasure(self, erasure: Erasing | None) -> None:
-        """Remember what is left to be erased."""
+        """Store what is still to be erased."""
         if erasure is None:
             self._db.execute("DELETE FROM journal WHERE name = 'erasing'")
         else:
@@ -123,14 +123,14 @@ class Maintenance(Spending, Reimport, Ledger):
             self._db.execute("INSERT OR REPLACE INTO journal VALUES ('erasing', ?)", (value,))
 
     def sources_of(self, conversation: int) -> list[int]:
-        """The sources that hold a conversation."""
+        """Return the sources that contain a conversation."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT source FROM contents WHERE conversation = ?", conversation)
         ]
 
     def units_of(self, conversation: int) -> list[tuple[int, str]]:
-        """The units that tell a conversation, each with its source; of some, only that is known."""
+        """Return the units that contain a conversation, as source and unit; the unit may be unknown."""
         sql = (
             "SELECT n.source, n.unit FROM contents n JOIN conversations c ON c.key = n.conversation "
             f"WHERE n.conversation = ? AND {IS_FULL_CONTENT} ORDER BY n.source, n.unit"
@@ -138,7 +138,7 @@ class Maintenance(Spending, Reimport, Ledger):
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
     def is_empty_source(self, source: int) -> bool:
-        """Whether no conversation and no memory is there that a source gave."""
+        """Whether the rows hold no conversation and no memory from a source."""
         memories = (
             "SELECT 1 FROM memories m WHERE given_by = ? OR EXISTS "
             "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) LIMIT 1"
@@ -146,14 +146,14 @@ class Maintenance(Spending, Reimport, Ledger):
         return not self.conversations_of(source) and self._value(memories, source, source) is None
 
     def conversations_of(self, source: int) -> list[int]:
-        """The conversations that a source holds."""
+        """Return the conversations that a source contains."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
         ]
 
     def conversations_of_unit(self, source: int, unit: str) -> list[int]:
-        """The conversations that a unit of a source tells, as far as that is known."""
+        """Return the conversations in a unit of a source, as far as known."""
         others = as_json(each for each in self.units(source) if each != unit)
         sql = (
             "SELECT DISTINCT n.conversation FROM contents n JOIN conversations c ON c.key = n.conversation "
@@ -163,22 +163,22 @@ class Maintenance(Spending, Reimport, Ledger):
         return [key for (key,) in self._rows(sql, source, others)]
 
     def key_of(self, source: str, id_: str) -> int | None:
-        """The key of a conversation."""
+        """Return the key of a conversation, if it is stored."""
         key: int | None = self._value(
             "SELECT key FROM conversations WHERE source = ? AND id = ?", source, id_
         )
         return key
 
     def drop_snapshots(self, source: int) -> None:
-        """Forget what a source consisted of."""
+        """Delete the snapshots of a source."""
         self._db.execute("DELETE FROM snapshots WHERE source = ?", (source,))
 
     def drop_blobs(self, blobs: list[bytes]) -> None:
-        """Forget where blobs lie."""
+        """Delete blobs from the catalog."""
         self._many("DELETE FROM blobs WHERE hash = ?", [(blob,) for blob in blobs])
 
     def needed_blobs(self) -> set[bytes]:
-        """Every blob that a snapshot consists of."""
+        """Return every blob that a snapshot needs."""
         return {
             blob
             for (source,) in list(self._rows("SELECT DISTINCT source FROM snapshots"))
@@ -189,7 +189,7 @@ class Maintenance(Spending, Reimport, Ledger):
     # Mending
 
     def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
-        """Write again what is damaged of a conversation and sound in these rows; how many entries."""
+        """Write damaged entries again from intact rows; return how many."""
         damaged_rows = self.damaged_rows(conversation)
         sound = {row.hash: row for row in rows}
         mended = {key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound}
@@ -229,7 +229,7 @@ class Maintenance(Spending, Reimport, Ledger):
         )
 
     def accept_columns(self, conversation: int) -> None:
-        """Let what the columns have of damaged entries be all that there is of them."""
+        """Replace damaged entries by what their columns have."""
         damaged_rows = self.damaged_rows(conversation)
         sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         bare = {
@@ -245,7 +245,7 @@ class Maintenance(Spending, Reimport, Ledger):
             self._write_detail(conversation, self._from_columns(conversation))
 
     def rebuild_damaged_indexes(self) -> bool:
-        """Make the indexes of tables again if one does not fit its table; whether one did not."""
+        """Rebuild the indexes of tables if one is damaged; return whether one was."""
         try:
             found = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
         except DamagedArchive:
@@ -260,7 +260,7 @@ class Maintenance(Spending, Reimport, Ledger):
         return list(self._rows("PRAGMA integrity_check(20)")) == [("ok",)]
 
     def repair_links(self) -> int:
-        """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
+        """Remove dangling references and correct sums and counts; return how many rows changed."""
         before = self._db.total_changes()
         for table, column, others, instead in _DANGLING:
             if instead:
@@ -280,7 +280,7 @@ class Maintenance(Spending, Reimport, Ledger):
         return self._db.total_changes() - before
 
     def is_damaged(self) -> bool:
-        """Whether the database itself does not fit together, whatever is in it."""
+        """Whether the database file itself is damaged, regardless of its content."""
         try:
             is_whole = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
             return not is_whole or set(self._rows(_SCHEMA)) != _expected_schema()
@@ -288,26 +288,26 @@ class Maintenance(Spending, Reimport, Ledger):
             return True
 
     def all_conversations(self) -> list[int]:
-        """The keys of all conversations."""
+        """Return the keys of all conversations."""
         return [key for (key,) in self._rows("SELECT key FROM conversations ORDER BY key")]
 
     # The index's account
 
     def removed(self) -> list[int]:
-        """Keys that the index must lose."""
+        """Return the keys that must be removed from the index."""
         return [row[0] for row in self._rows("SELECT key FROM removed")]
 
     def indexed_up_to(self) -> int:
-        """Up to which key the index was said to know everything."""
+        """Return the key up to which the index is complete."""
         return int(self._value("SELECT value FROM journal WHERE name = 'index_upto'") or 0)
 
     def mark_indexed(self, upto: int, lost: list[int]) -> None:
-        """The index knows everything up to a key, and has lost these."""
+        """Record that the index is complete up to a key, and that these keys are removed from it."""
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('index_upto', ?)", (upto,))
         self._many("DELETE FROM removed WHERE key = ?", [(key,) for key in lost])
 
     def indexable(self) -> int:
-        """How many entries a whole index has."""
+        """Return how many entries a complete index has."""
         total: int = self._value(
             "SELECT (SELECT count(*) FROM timeline WHERE role IS NOT NULL AND copy_of IS NULL) "
             "+ (SELECT count(title_key) FROM conversations) + (SELECT count(*) FROM memories)"
@@ -317,7 +317,7 @@ class Maintenance(Spending, Reimport, Ledger):
     # Checking
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Everything in the rows that does not fit together: where, and what. Damage is told, not raised."""
+        """Yield every inconsistency of the rows as (where, what); damage is reported, not raised."""
         checks = (
             self._problems_of_file,
             self._problems_of_ledger,
@@ -452,7 +452,7 @@ class Maintenance(Spending, Reimport, Ledger):
     # Copying
 
     def backup(self, path: Path) -> None:
-        """A copy of the database of one moment, while others read and write."""
+        """Copy the database as of one moment, while others read and write."""
         create_private_file(path)  # SQLite would let others read it
         try:
             self._db.execute("VACUUM INTO ?", (str(path),))
@@ -478,7 +478,7 @@ class Maintenance(Spending, Reimport, Ledger):
             raise self._public_error(error) from error
 
     def compact(self) -> None:
-        """Give back what was erased, so that nothing of it is left in the file or beside it."""
+        """Free the space of what was erased, so that nothing of it is left in the file or its log."""
         try:
             self._db.execute("VACUUM")
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

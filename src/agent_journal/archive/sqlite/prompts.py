@@ -53,7 +53,7 @@ class Prompts(Provenance):
     """The part of the store that knows what is told by lists of prompts alone."""
 
     def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
-        """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
+        """Whether a list of prompts contains some of a conversation that the user has forgotten."""
         return conversation.only_prompts and bool(self._forgotten(_names(conversation, rows)))
 
     def _forgotten(self, names: Iterable[bytes]) -> set[bytes]:

@@ -36,7 +36,7 @@ class Provenance(Entries):
         self._reimports: dict[int, ReimportState] = {}
 
     def begin_reimport(self, source: int) -> None:
-        """What is put from now on is all that a source gives, until `end_again`."""
+        """From now until `end_reimport`, what is stored is everything that a source contains."""
         self._reimports[source] = ReimportState()
 
     def _record_given(self, source: int, conversation: int, keys: Iterable[int]) -> None:

@@ -34,7 +34,7 @@ class Reimport(Conversations):
     """The part of the store that takes away what came of an older reading."""
 
     def end_reimport(self, source: int, *, is_whole: bool) -> Change:
-        """Take away what only this source gave and did not give again, if it was read whole."""
+        """Remove what came only from this source and was not read again, if it was read completely."""
         anew = self._reimports.pop(source, None)
         if anew is None or not is_whole:
             return _EMPTY_JSON_LIST

@@ -51,7 +51,7 @@ class SearchRows(IndexEntries):
     """The part of the store that shows what was found."""
 
     def entry_locations(self, keys: Sequence[int]) -> dict[int, EntryLocation]:
-        """Where entries that were found stand, without what they say; those that are gone are left out."""
+        """Return where entries are, without their texts; missing ones are left out."""
         asked = as_json(keys)
         messages = self._rows(
             f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, "
@@ -82,7 +82,7 @@ class SearchRows(IndexEntries):
         return {key: text.decode("utf-8", "replace") for key, text in texts}
 
     def entry_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
-        """What a search found; what is no longer there is left out."""
+        """Return entries as search results show them, by key; missing ones are left out."""
         asked = as_json(keys)
         found: dict[int, EntryView] = {}
         entries = self.entries_by_key(keys)
@@ -97,7 +97,7 @@ class SearchRows(IndexEntries):
         return found | self._title_and_memory_views([key for key in keys if key not in found])
 
     def outline(self, conversation: int) -> Outline:
-        """A conversation without what its entries say: who spoke, in which order, and how much that is."""
+        """Return a conversation without the content of its entries: roles, order and sizes."""
         calls: dict[int, list[ToolCall]] = {}
         answers: dict[int, list[ToolResult]] = {}
         sql = "SELECT message, answered_by, call_id, name FROM tool_calls WHERE conversation = ?"
@@ -138,12 +138,12 @@ class SearchRows(IndexEntries):
         }
 
     def size_of(self, conversation: int) -> int:
-        """How many bytes the entries of a conversation are."""
+        """Return the size of a conversation's entries in bytes."""
         sql = "SELECT sum(size + coalesce(octet_length(text), 0)) FROM timeline WHERE conversation = ?"
         return self._value(sql, conversation) or 0
 
     def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
-        """Entries by their keys; only the blocks in which these lie are read."""
+        """Return entries by their keys; only the blocks that contain them are read."""
         rows = self._rows(
             f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key {IN_VALUES} ORDER BY block", as_json(keys)
         )
@@ -178,9 +178,9 @@ class SearchRows(IndexEntries):
         }
 
     def surrounding_entries(self, entry: EntryView, count: int) -> tuple[list[EntryView], list[EntryView]]:
-        """So many messages before an entry that was found, and behind it, in their order.
+        """Return up to `count` messages before an entry and after it, in order.
 
-        In a tree these are the ones on its branch: those that led to it, and those that went on from it.
+        In a tree these are the messages on its branch: its ancestors, and those that follow from it.
         """
         if not count or not entry.message or not entry.conversation:
             return [], []
@@ -220,7 +220,7 @@ class SearchRows(IndexEntries):
         return before[::-1], behind
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
-        """The other conversations that hold the same as entries, where there are any."""
+        """Return, by key, the other conversations that contain a copy of an entry, if any."""
         sql = (
             "SELECT t.key, o.conversation FROM timeline t "
             "JOIN timeline o ON o.copy_of = coalesce(t.copy_of, t.key) AND o.key != t.key AND o.earlier = 0 "
@@ -235,14 +235,14 @@ class SearchRows(IndexEntries):
         return found
 
     def originals_copied_into(self, conversations: Collection[int]) -> list[int]:
-        """The entries of others of which conversations hold copies."""
+        """Return the originals of the copies that conversations contain."""
         sql = f"SELECT DISTINCT copy_of FROM timeline WHERE conversation {IN_VALUES} AND copy_of IS NOT NULL"
         return [key for (key,) in self._rows(f"{sql} AND earlier = 0", as_json(conversations))]
 
     def resolve_copies(
         self, keys: Sequence[int], conversations: Collection[int] = (), *, only_shown: bool = False
     ) -> dict[int, int]:
-        """For each entry the key under which its message is wanted: its own, else that of a copy of it."""
+        """Return, by key, the key to show an entry under: its own, or that of a copy."""
         asked = as_json(keys)
         own = f"SELECT key, key, conversation FROM timeline WHERE key {IN_VALUES}"
         copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {IN_VALUES} AND earlier = 0"
@@ -279,11 +279,11 @@ class SearchRows(IndexEntries):
         return shown | {row.key for row in rows if row.role == "system" and row.parent_id is None}
 
     def values(self, kind: str) -> list[str]:
-        """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
+        """Return the values to filter by: `source`, `project`, `branch`, or `tools` by name or kind."""
         return [value for (value,) in self._rows(_VALUES[kind]) if value]
 
     def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
-        """What the index is given of entries beyond a key, the newest conversations first."""
+        """Yield the index entries after a key, newest conversations first."""
         newest = (
             "SELECT key, title_key FROM conversations WHERE title_key > ?1 "
             "OR key IN (SELECT conversation FROM timeline WHERE key > ?1) ORDER BY updated_ms DESC, key DESC"

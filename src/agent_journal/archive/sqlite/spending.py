@@ -42,11 +42,11 @@ class Spending(Lists):
         sizes: Mapping[str, Sequence[int]] | None = None,
         per: Literal["conversation", "project"] | None = None,
     ) -> Iterator[UsageSum]:
-        """What was used, summed up by bucket, source, model and state, and per conversation or project.
+        """Yield usage summed by bucket, source, model and state, and per conversation or project.
 
-        `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour. Of the `sizes` of a model, its prompts are told by the
-        largest they are above.
+        `bucket` maps quarters of an hour since 1970 (None: unknown time) to a bucket. Filters by time are
+        accurate to the quarter of an hour. `sizes` are the price tiers of models: prompts are grouped by the
+        highest tier that they exceed.
         """
         above, models = _above(sizes or {})
         where, values = _conditions(filters)
@@ -68,13 +68,13 @@ class Spending(Lists):
             raise self._public_error(error) from error
 
     def used_models(self) -> list[str]:
-        """Every model that something was used of."""
+        """Return every model with usage."""
         # With ORDER BY, SQLite would sort every row before it looks which are the same.
         sql = "SELECT DISTINCT model FROM usage_sums WHERE model IS NOT NULL"
         return sorted(row[0] for row in self._rows(sql))
 
     def uncounted(self, filters: Filter) -> dict[str, int]:
-        """By source: how many conversations hold answers of their own, none of which is counted."""
+        """Return, by source, how many conversations have answers of their own but no usage."""
         where, values = conditions(replace(filters, with_children=True))
         sql = (
             "SELECT c.source, count(*) FROM conversations c "
@@ -83,7 +83,7 @@ class Spending(Lists):
         return dict(self._rows(sql, *values))
 
     def usage_conversations(self) -> dict[int, UsageConversation]:
-        """Every conversation by its key, as far as reports name it."""
+        """Return every conversation as reports show it, by key."""
         sql = (
             "SELECT c.key, c.source, c.id, coalesce(c.title, c.summary), c.project, c.started_at, "
             "coalesce(c.twin_of, p.key) "
@@ -93,7 +93,7 @@ class Spending(Lists):
         return {row[0]: UsageConversation(*row) for row in self._rows(sql)}
 
     def copied_keys(self, conversation: int) -> set[int]:
-        """Keys of those entries of a conversation that repeat another's."""
+        """Return the keys of a conversation's entries that are copies of others."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL"
         return {row[0] for row in self._rows(sql, conversation)}
 
