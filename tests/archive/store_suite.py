@@ -219,7 +219,7 @@ class StoreSuite:
         with store.transaction():
             store.begin_reimport(source)
             store.put(anew, [row_of(entry) for entry in anew.timeline], source)
-            change = store.end_reimport(source, is_whole=True)
+            change = store.end_reimport(source, is_complete=True)
 
         assert ["one", "three"] == texts(store.conversation(the(store, "a").key))
         assert 1 == len(change.removed)
@@ -594,7 +594,7 @@ class StoreSuite:
             store.begin_reimport(list_.key)
             for each in lists:
                 store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
-            store.end_reimport(list_.key, is_whole=True)
+            store.end_reimport(list_.key, is_complete=True)
         assert before == everything(store)
         assert {change.conversation for change in changes} == set(store.conversations_of(list_.key))
 
@@ -602,7 +602,7 @@ class StoreSuite:
             store.begin_reimport(session.key)
             other = whole("other", 30)
             store.put(other, [row_of(entry) for entry in other.timeline], session.key)
-            store.end_reimport(session.key, is_whole=True)
+            store.end_reimport(session.key, is_complete=True)
         assert ["b", "made", "other"] == [each.id for each in everything(store)]
         assert "" == store.ledger()["/list"].read_at, "it counts as changed: it tells of what is gone"
         for each in lists:
@@ -620,7 +620,7 @@ class StoreSuite:
             store.begin_reimport(list_.key)
             for each in before:
                 store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
-            store.end_reimport(list_.key, is_whole=True)
+            store.end_reimport(list_.key, is_complete=True)
 
         assert ["words of a1", "answer to a1"] == texts(store.conversation(the(store, "a").key))
         assert [False, True] == [the(store, id_).only_prompts for id_ in "ab"]

@@ -278,7 +278,9 @@ def as_an_older_version_took_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words within five seconds were enough."""
     for module in (copies, duplicates):
         monkeypatch.setattr(module, "is_duplicate", lambda *_: True)
-    monkeypatch.setattr(copies, "_TWINS", copies._TWINS.replace("?6", "1 OR ?6"))
+    monkeypatch.setattr(
+        copies, "_DUPLICATE_CANDIDATES", copies._DUPLICATE_CANDIDATES.replace("?6", "1 OR ?6")
+    )
 
 
 def test_what_an_older_version_took_for_duplicates_comes_apart(

@@ -44,7 +44,7 @@ def test_what_a_program_added_is_not_what_was_asked(tmp_path: Path) -> None:
 
 def test_what_is_rewritten_goes_into_the_vault_chunk_by_chunk(tmp_path: Path) -> None:
     with journal(tmp_path / "journal") as archive:
-        out = forgetting._IntoVault(archive.vault)
+        out = forgetting._VaultStream(archive.vault)
         largest = 0
         for _ in range(50):
             out.write(b"x" * 100_000)

@@ -68,7 +68,7 @@ def reread(
                 store.put_memory(each, row.key)
             else:
                 store.put(each, [row_of(entry) for entry in each.timeline], row.key)
-        return store.end_reimport(row.key, is_whole=is_whole)
+        return store.end_reimport(row.key, is_complete=is_whole)
 
 
 def shown(store: SqliteStore) -> dict[str, list[tuple[str, str]]]:
@@ -417,7 +417,7 @@ def test_a_database_of_the_first_version_learns_whose_its_entries_are(tmp_path: 
     assert [("1", 1), ("2", None)] == list(store._rows(sql))
     with store.transaction():
         store.begin_reimport(1)
-        store.end_reimport(1, is_whole=True)
+        store.end_reimport(1, is_complete=True)
 
     assert ["shared"] == [each.id for each in everything(store)], "what may be another's stays"
     assert [] == list(store.problems())

@@ -102,11 +102,11 @@ def test_an_answer_is_whole_although_the_process_was_stopped(tmp_path: Path) -> 
     )
     with process:
         worker._send(process.stdin, encoded.encode(request))
-        worker._end(process.stdin)
+        worker._close_quietly(process.stdin)
         _wait_until_full(process.stdout)
         process.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGCONT)
-        answer = worker._received(process.stdout)
+        answer = worker._receive(process.stdout)
 
     assert answer is not None
     prepared = worker._ANSWER.decode(answer)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import config, pricing
-from agent_journal.archive.sqlite.schema import SIZES
+from agent_journal.archive.sqlite.schema import PRICE_TIER_TOKENS
 from agent_journal.model import Message, Usage
 from agent_journal.pricing import Offer, Rates, calculate_cost, rates_at
 from agent_journal.pricing.catalog import Catalog
@@ -101,7 +101,7 @@ def test_the_cost_is_what_the_catalog_itself_computes(
     usage = Usage(input=sent, output=out, cache_read=read, cache_write=written, cache_write_1h=hour)
     offers = Catalog(None).offers(model)
     assert offers is not None
-    size = max((each for each in SIZES if sent + read + written > each), default=0)
+    size = max((each for each in PRICE_TIER_TOKENS if sent + read + written > each), default=0)
     ours = rates_at(offers, int(at.timestamp()) // 900, size).cost(usage)
     vendor, _, name = model.rpartition("/")
     theirs = genai_prices.calc_price(
@@ -129,7 +129,7 @@ def test_every_size_that_prices_depend_on_is_one_that_sums_are_kept_by() -> None
         for start, _ in offer.rates
     }
 
-    assert starts <= {0, *SIZES}
+    assert starts <= {0, *PRICE_TIER_TOKENS}
 
 
 def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) -> None:

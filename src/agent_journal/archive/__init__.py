@@ -36,8 +36,7 @@ class Archive(Closing):
         """Return the conversation with this id, or the only one whose id begins with it.
 
         Ids of subagents may begin with the id of the conversation that started them; then that one is
-        returned.
-        An id that was copied from a list may end with an ellipsis.
+        returned. An id that was copied from a list may end with an ellipsis.
         """
         name_as_text = encodable(name)
         matches = _without_subagents(

@@ -1,10 +1,10 @@
-"""Erasing for good: rows, raw bytes, and what is left of them in files.
+"""Erase conversations for good: rows, raw bytes, and what is left of them in files.
 
-A file that held nothing else goes whole. Of an export that holds other conversations too, those are kept in
-our own lossless format in place of the export's bytes: the bytes cannot be kept without what is to go.
+A file that contains nothing else is erased as a whole. If an export contains other conversations too, its
+bytes are replaced by these conversations in the lossless JSON format.
 
-The rows and the intent to erase the rest go into one durable transaction. Every step after that may fail and
-be run again, until all are done.
+The rows and the intent to erase the rest go into one durable transaction. Every later step may fail and be
+run again, until all are done.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from agent_journal.archive.vault import BlobLocation, Vault
     from agent_journal.model import Event, Item, Message
 
-# Our own format, by the name that its reader and its writer have.
-_OWN = "json"
+# The lossless format of this program, by the name of its reader and writer.
+_LOSSLESS_FORMAT = "json"
 
 
 def forget(
@@ -46,10 +46,10 @@ def forget(
     memories: bool = False,
     names: Iterable[str] = (),
 ) -> None:
-    """Erase conversations from the rows, so that no sync brings them back. `finish` erases what is left.
+    """Erase conversations from the rows, so that no sync restores them. `finish_erasing` erases the rest.
 
-    With `memories` all of those are erased, too. By `names` a person knows them who asks again after `finish`
-    failed.
+    With `memories`, all memories are erased too. `names` are what the user called them, for a retry after
+    `finish_erasing` failed.
     """
     store = archive.store
     store.commit_durably()
@@ -67,16 +67,16 @@ def forget(
 
 
 def hashed_name(name: str) -> str:
-    """What is stored of a name until all that it named is erased."""
+    """Hash a name, as it is stored until everything it names is erased."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def finish_erasing(archive: Archive) -> tuple[int, list[AgentJournalError]]:
-    """Erase from the vault what is forgotten; how many bytes went with it, and what failed.
+    """Erase forgotten content from the vault; return how many bytes were freed, and the errors.
 
-    A source that fails does not keep the others from being erased.
+    A source that fails does not stop the others.
     """
-    archive.store.commit_durably()  # a pack that is gone must not be one that older rows still name
+    archive.store.commit_durably()  # older rows must not refer to a deleted pack after a power cut
     erasing = archive.store.pending_erasure()
     failures: list[AgentJournalError] = []
     for source in erasing.sources if erasing else ():
@@ -93,41 +93,43 @@ def finish_erasing(archive: Archive) -> tuple[int, list[AgentJournalError]]:
 
 
 def scrub_source(archive: Archive, source: int) -> None:
-    """Let the vault's copy of a source hold nothing that is forgotten."""
+    """Remove what is forgotten from the vault's copy of a source."""
     store = archive.store
     row = store.source_by_key(source)
     if store.is_empty_source(source):
         with store.transaction():
             store.drop_snapshots(source)
-            nothing = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
-            store.put_source(replace(nothing, status=Status.FORGOTTEN))
+            emptied = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
+            store.put_source(replace(emptied, status=Status.FORGOTTEN))
         return
-    instead = [rewrite_snapshot(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
+    rewritten = [rewrite_snapshot(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
     archive.vault.settle()
     with store.transaction():
         store.drop_snapshots(source)
-        for snapshot in instead:
+        for snapshot in rewritten:
             store.put_snapshot(snapshot)
 
 
 def rewrite_snapshot(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
-    """A snapshot in our own format, of all in it that is not forgotten."""
-    own = readers.get(_OWN).INFO
+    """Write the part of a snapshot that is not forgotten in the lossless JSON format."""
+    info = readers.get(_LOSSLESS_FORMAT).INFO
     items = salvage.items(archive, snapshot, label)
-    out = _IntoVault(archive.vault)
-    writers.get(_OWN).write(_remembered(archive, items), cast("IO[bytes]", out), new_run(Notes()))
+    out = _VaultStream(archive.vault)
+    writers.get(_LOSSLESS_FORMAT).write(
+        _not_forgotten(archive, items), cast("IO[bytes]", out), new_run(Notes())
+    )
     file = out.finished("kept.jsonl")
     return replace(
         snapshot,
-        reader=own.name,
-        version=own.versions[0],
-        revision=own.revision,
+        reader=info.name,
+        version=info.versions[0],
+        revision=info.revision,
         manifest=Manifest(name=file.name, files={"": file}),
     )
 
 
-class _IntoVault(io.RawIOBase):
-    """A stream whose bytes go into the vault, so that no more than one chunk is in memory."""
+class _VaultStream(io.RawIOBase):
+    """A stream that writes to the vault, with at most one chunk in memory."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -152,13 +154,13 @@ class _IntoVault(io.RawIOBase):
         del self._pending[:size]
 
     def finished(self, name: str) -> StoredFile:
-        """The file that was written."""
+        """Finish and return the written file."""
         if self._pending:
             self._put(len(self._pending))
         return StoredFile(name, self._size, self._digest.digest(), self._chunks)
 
 
-def _remembered(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
+def _not_forgotten(archive: Archive, items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         if archive.store.is_forgotten(item.source, item.id):
             continue
@@ -173,36 +175,41 @@ def _is_forgotten(archive: Archive, prompts: Conversation, entry: Message | Even
 
 
 def sweep(archive: Archive) -> int:
-    """Remove every blob that no snapshot needs from the vault; how many bytes that gave back."""
+    """Remove every blob that no snapshot needs from the vault; return how many bytes were freed."""
     store, vault = archive.store, archive.vault
     vault.settle()
     needed = store.needed_blobs()
     freed = 0
-    places: dict[int, list[tuple[bytes, BlobLocation]]] = {}
-    for blob, place in list(store.locations()):
-        places.setdefault(place.pack, []).append((blob, place))
-    with store.transaction():  # what was lost and is needed no more
-        there = {*vault.packs()}
+    by_pack: dict[int, list[tuple[bytes, BlobLocation]]] = {}
+    for blob, location in list(store.locations()):
+        by_pack.setdefault(location.pack, []).append((blob, location))
+    with store.transaction():  # blobs of lost packs that nothing needs any more
+        existing_packs = {*vault.packs()}
         store.drop_blobs(
-            [blob for pack in places.keys() - there for blob, _ in places[pack] if blob not in needed]
+            [
+                blob
+                for pack in by_pack.keys() - existing_packs
+                for blob, _ in by_pack[pack]
+                if blob not in needed
+            ]
         )
     for pack in vault.packs():
-        known = places.get(pack, [])
-        here = [(blob, place) for blob, place in known if blob in needed]
-        if vault.holds_only(pack, (place for _, place in here)):
+        known = by_pack.get(pack, [])
+        needed_here = [(blob, location) for blob, location in known if blob in needed]
+        if vault.holds_only(pack, (location for _, location in needed_here)):
             continue
-        gone = [blob for blob, _ in known if blob not in needed]
+        unneeded = [blob for blob, _ in known if blob not in needed]
         lost: list[tuple[bytes, BlobLocation]] = []
         vault.begin_pack()
-        for blob, place in here:
+        for blob, location in needed_here:
             try:
-                vault.move(blob, place)
+                vault.move(blob, location)
             except DamagedArchive:
-                lost.append((blob, place))  # 'check' tells that it is lost, 'repair' looks for it elsewhere
+                lost.append((blob, location))  # 'check' reports it, 'repair' looks for it elsewhere
         vault.settle()
         with store.transaction():
-            store.drop_blobs(gone)
+            store.drop_blobs(unneeded)
             store.mark_lost(lost)
-        freed += sum(place.stored for blob, place in known if blob not in needed)
+        freed += sum(location.stored for blob, location in known if blob not in needed)
         vault.drop_pack(pack)
     return freed

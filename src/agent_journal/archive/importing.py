@@ -164,8 +164,7 @@ class Importer:
         """Whether a source of which everything was forgotten has other items by now.
 
         It is read without storing bytes, so that nothing forgotten is written. Standard input is different
-        each
-        time, and can be read only once.
+        each time, and can be read only once.
         """
         if candidate.path == "-":
             return True
@@ -386,8 +385,7 @@ class Importer:
             erasing = self._store.pending_erasure() or Erasing()
             self._store.set_pending_erasure(replace(erasing, sources=[*erasing.sources, progress.key]))
         # The older snapshot is still needed if it has something that the newer one lacks, or if an error
-        # stopped
-        # the reader before it had asked for everything.
+        # stopped the reader before it had asked for everything.
         has_less = (
             progress.misses_entries
             or not set(self._store.conversations_of(progress.key)) <= progress.conversations

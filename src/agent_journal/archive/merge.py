@@ -229,8 +229,7 @@ def preference(origin: Origin | None, reader: str | None, version: str | None) -
     """Compare the format version of an origin with the stored one: positive if the origin's is shown.
 
     Negative if the stored one is shown, 0 if their times decide. A source may have one conversation in
-    several
-    formats; its reader lists the most complete one first.
+    several formats; its reader lists the most complete one first.
     """
     if origin is None or origin.reader != reader or origin.version == version:
         return 0

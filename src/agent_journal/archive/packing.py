@@ -1,4 +1,4 @@
-"""Bytes made small, and whole again. What does it is loaded when there is something to pack."""
+"""Compress and decompress bytes. Zstandard is imported on first use."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     import zstandard
 
 _LEVEL = 3
-# Smaller tables than the level has: what is packed is no larger, and it takes less time.
+# Smaller tables than the level's default: the result is no larger, and it takes less time.
 _HASH_LOG = 16
 
 
 class Compressor:
-    """Makes bytes small, and whole again; for one thread at a time."""
+    """Compresses and decompresses bytes; for one thread at a time."""
 
     def compress(self, data: bytes) -> bytes:
-        """Bytes made small; they state their size."""
+        """Compress bytes; the result states their size."""
         return self._compress(data)
 
     def decompress(self, packed: bytes, size: int | None = None) -> bytes:
-        """The bytes as they were. Raises ValueError over what is damaged, or has another size than this."""
+        """Decompress bytes. Raises ValueError if they are damaged, or do not have the given size."""
         import zstandard  # noqa: PLC0415
 
         try:
-            # A damaged frame may claim any size: so much memory is not asked for.
+            # A damaged frame may claim any size: do not allocate it.
             if size is not None and zstandard.frame_content_size(packed) != size:
                 raise ValueError("it has another size")
             return self._decompressor.decompress(packed)
@@ -35,7 +35,7 @@ class Compressor:
             raise ValueError(str(error)) from error
 
     def decompress_start(self, packed: bytes, size: int) -> bytes:
-        """So many of the first bytes as they were, or all if there are fewer; what follows is not read."""
+        """Decompress the first `size` bytes, or all if there are fewer, without reading the rest."""
         import zstandard  # noqa: PLC0415
 
         try:

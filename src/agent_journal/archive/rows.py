@@ -282,8 +282,7 @@ def _output(result: ToolResult) -> Iterator[str]:
 def _legible(text: str) -> str:
     """Unescape a text that is a JSON object, as some tools pass on their input.
 
-    Otherwise the first word of each line would begin with an `n` (of `\\\
-`), and no search would find it.
+    Otherwise the first word of each line would begin with the `n` of an escape, and no search would find it.
     """
     if not (text.startswith("{") and "\\" in text and text.rstrip().endswith("}")):
         return text

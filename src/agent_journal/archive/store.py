@@ -394,9 +394,9 @@ class Store(Catalog, Protocol):
         """Store a conversation, or merge it with what is stored.
 
         The bodies of the rows may already be packed in blocks; then the rows have none. With `is_past`,
-        stored
-        content is never replaced, whatever the times. A conversation of only prompts is stored until a source
-        has more of it; if its id is made, its prompts are looked up in other conversations of that time.
+        stored content is never replaced, whatever the times. A conversation of only prompts is stored until a
+        source has more of it; if its id is made, its prompts are looked up in other conversations of that
+        time.
         """
 
     def has_unresolved_duplicates(self) -> bool:
@@ -408,7 +408,7 @@ class Store(Catalog, Protocol):
     def begin_reimport(self, source: int) -> None:
         """From now until `end_reimport`, what is stored is everything that a source contains."""
 
-    def end_reimport(self, source: int, *, is_whole: bool) -> Change:
+    def end_reimport(self, source: int, *, is_complete: bool) -> Change:
         """Remove what came only from this source and was not read again, if it was read completely."""
 
     def key_of(self, source: str, id_: str) -> int | None:
@@ -537,8 +537,8 @@ class Store(Catalog, Protocol):
         """Return, by key, the key to show an entry under: its own, or that of a copy.
 
         If conversations are given, the key must be in one of them; with `only_shown`, it must be on the
-        branch
-        that users see. Entries without such a key are left out; titles and memories are returned unchanged.
+        branch that users see. Entries without such a key are left out; titles and memories are returned
+        unchanged.
         """
 
     def values(self, kind: str) -> list[str]:

@@ -15,11 +15,11 @@ __all__ = ["SqliteStore", "engine", "is_damaged", "open_store"]
 
 
 class SqliteStore(Maintenance):
-    """Rows of one journal in a SQLite file."""
+    """The rows of one journal in a SQLite file."""
 
 
 def open_store(path: Path, *, for_writing: bool) -> SqliteStore:
-    """The store in that file; made if it is not there and something will be written."""
+    """Open the store in a file; it is created if it is missing and `for_writing`."""
     if for_writing and not path.exists():
         create_database(path)
     connection = connect(path, for_writing=for_writing)

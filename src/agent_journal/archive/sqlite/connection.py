@@ -1,4 +1,4 @@
-"""How the journal's database is opened, and what all parts of the store do with it."""
+"""Open the journal's database, and the base class of all parts of the store."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 IN_MEMORY = ":memory:"
 """The path of a database that is in no file."""
 
-# A reader waits so long for a writer's short moments.
+# A reader waits this long for a writer's short locks.
 _BUSY_MS = 10_000
 _CACHE_KB = 16_384
-# Of a new database: texts and blocks mostly need more than the usual page of half as much.
+# Of a new database: most texts and blocks need more than SQLite's default page of half this size.
 _PAGE_BYTES = 8_192
-# Pages of the WAL after which it is brought into the database.
+# Size of the WAL after which it is merged into the database.
 _CHECKPOINT_PAGES = 4_000
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError)
 
 
-# The first versions in which a checkpoint and a writer at the same moment cannot damage a database.
+# The first versions in which a simultaneous checkpoint and write cannot damage a database.
 _SAFE_SQLITE_VERSIONS = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 
 def engine() -> tuple[str, bool]:
-    """The version of SQLite, and whether a database in WAL mode is safe with it."""
+    """Return the version of SQLite, and whether a database in WAL mode is safe with it."""
     version = apsw.sqlite_lib_version()
     number = tuple(int(step) for step in version.split(".")[:3])
     newest = _SAFE_SQLITE_VERSIONS[0]
@@ -49,7 +49,7 @@ def engine() -> tuple[str, bool]:
 
 
 def is_damaged(path: Path) -> bool:
-    """Whether a database is gone, or not one that SQLite can read whole; nothing else is looked at."""
+    """Whether a database is missing, or fails SQLite's integrity check."""
     if not path.exists() or not path.stat().st_size:
         return True
     try:
@@ -65,16 +65,16 @@ def is_damaged(path: Path) -> bool:
 
 
 def create_private_file(path: Path) -> None:
-    """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
+    """Create an empty file that only the user can read; SQLite creates its other files with the same mode."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     keep_private(str(path))
 
 
 def create_database(path: Path) -> None:
-    """A new database, which takes its name when it has all tables."""
+    """Create a database, which gets its name when it has all tables."""
     part = path.with_name(f"{path.name}.part")
-    for left in (part, part.with_name(f"{part.name}-journal")):
-        left.unlink(missing_ok=True)
+    for leftover in (part, part.with_name(f"{part.name}-journal")):
+        leftover.unlink(missing_ok=True)
     try:
         create_private_file(part)
         connection = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -92,7 +92,7 @@ def create_database(path: Path) -> None:
 
 
 def connect(path: Path, *, for_writing: bool) -> apsw.Connection:
-    """A connection to a database whose tables are those of this version."""
+    """Connect to a database, and migrate its tables if it is opened for writing."""
     connection: apsw.Connection | None = None
     try:
         connection = _opened(path, for_writing=for_writing)
@@ -120,7 +120,7 @@ def _opened(path: Path, *, for_writing: bool) -> apsw.Connection:
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:
             raise
-        # Nothing may be written beside it, not even SQLite's note of who reads. Then nobody writes it either.
+        # The folder is read-only, so SQLite cannot create its -shm file. Then no other process writes either.
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
     except apsw.Error:
@@ -143,7 +143,7 @@ def _advice(error: Exception) -> str:
 
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
-    if not version and str(path) != IN_MEMORY:  # a new one takes its name when it has tables
+    if not version and str(path) != IN_MEMORY:  # a new one gets its name when it has tables
         raise UnusableArchive(str(path), "it is empty; 'aj backup' copies can be put in its place")
     if version > VERSION:
         reason = (
@@ -170,9 +170,9 @@ def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
 
 
 def _folded(text: Any) -> Any:
-    """A text as it is compared: SQLite itself takes only a to z for the same as A to Z.
+    """Fold the case of a text for comparison: SQLite itself only folds A to Z.
 
-    Names of files on a Mac have letters and their signs apart.
+    File names on a Mac are in decomposed Unicode, so texts are normalized too.
     """
     if not isinstance(text, str):
         return text
@@ -197,16 +197,16 @@ def _migrate(connection: apsw.Connection) -> None:
 
 
 IN_VALUES = "IN (SELECT value FROM json_each(?))"
-"""Whether something is among values that are given as JSON."""
+"""SQL: whether a value is in a JSON array."""
 
 
 def as_json(values: Iterable[int] | Iterable[str]) -> str:
-    """Values as `json_each` takes them: any number of them is one value of a statement."""
+    """Encode values for `json_each`, so that any number of them is one parameter of a statement."""
     return msgspec.json.encode(list(values)).decode()
 
 
 class Base:
-    """A connection and the file it is to."""
+    """A connection to a database file."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._db = connection
@@ -240,7 +240,7 @@ class Base:
         self._db.pragma("synchronous", "full")
 
     def _mark(self) -> None:
-        """Leave the mark of this session in the rows and beside them: a copy of one alone is told by it."""
+        """Write the mark of this session to the rows and next to them, to detect inconsistent copies."""
         mark = os.urandom(8).hex()
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('generation', ?)", (mark,))
         leave_mark(self._path.parent, mark)
@@ -265,10 +265,10 @@ class Base:
         try:
             yield
         finally:
-            self._db.execute("ROLLBACK")  # nothing was written, and where there is damage a commit fails
+            self._db.execute("ROLLBACK")  # nothing was written, and on a damaged database a commit would fail
 
     def _public_error(self, error: apsw.Error) -> AgentJournalError:
-        """An error of the database as a person is told it."""
+        """Convert a database error to one for users."""
         if isinstance(error, _DAMAGE):
             return DamagedArchive(str(self._path), f"the database is damaged ({error})")
         return CannotWrite(str(self._path), str(error))
@@ -285,7 +285,7 @@ class Base:
         return last
 
     def _new_key(self) -> int:
-        """A key that was never given before: messages, titles and memories share one row of numbers."""
+        """Return a new key; messages, titles and memories share one sequence."""
         self._last_key = self.last_key() + 1
         return self._last_key
 

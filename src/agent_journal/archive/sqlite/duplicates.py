@@ -1,4 +1,4 @@
-"""Conversations that were taken for duplicates, judged again when more is known of them."""
+"""Reassess duplicates when more is known of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 UNRESOLVED = "unresolved_duplicates"
-"""The name in the journal table under which a migration leaves that all of them must be judged again."""
+"""The name in the journal table by which a migration requests that all duplicates are reassessed."""
 
 # Copies in duplicates, as `c` of the original `o`: a copy in a fork has the id that the source gave both.
 _COPIED_BY_WORDS = "(c.id != o.id OR c.copy_hash IS NULL OR o.copy_hash IS NULL)"
@@ -41,7 +41,7 @@ _PAIRS = (
 
 
 class Duplicates(Provenance, Counting):
-    """The part of the store that takes conversations apart that are no duplicates."""
+    """The part of the store that undoes wrong duplicates."""
 
     def has_unresolved_duplicates(self) -> bool:
         """Whether an older version, with weaker criteria, marked the duplicates."""
@@ -64,44 +64,50 @@ class Duplicates(Provenance, Counting):
         self._db.execute("DELETE FROM journal WHERE name = ?", (UNRESOLVED,))
 
     def _reassess_duplicates(self, key: int) -> list[int]:
-        """Twins that went on: the one that has all of the other is shown, or both if each has more.
+        """Reassess duplicates that have grown: the one that contains the other is shown, or both.
 
-        Of several, all are twins of the one that is shown: one that goes on later is compared with that.
-        Those that turn out to be no duplicates come apart; the keys of entries that the index lacks then.
+        Of several, all are duplicates of the one that is shown, and later compared with it. Wrong duplicates
+        are undone; the keys of entries to add to the index are returned.
         """
         others = self._duplicates_of(key)
         family = self._family(key)
         if not all(self._are_duplicates(key, other) for other in family if other != key):
             return self._resolve(family)
         for other in others:
-            ours, theirs = (duplicates.timed_texts(self._rows(MESSAGE_TEXTS, each)) for each in (key, other))
-            same = len(duplicates.match_texts(ours, theirs))
-            is_in, holds = (duplicates.is_contained(same, len(each)) for each in (ours, theirs))
-            is_inner = is_in and not (holds and self._age(key) < self._age(other))
+            texts, other_texts = (
+                duplicates.timed_texts(self._rows(MESSAGE_TEXTS, each)) for each in (key, other)
+            )
+            copies = len(duplicates.match_texts(texts, other_texts))
+            is_inside, contains_other = (
+                duplicates.is_contained(copies, len(each)) for each in (texts, other_texts)
+            )
+            is_inner = is_inside and not (contains_other and self._age(key) < self._age(other))
             inner, outer = (key, other) if is_inner else (other, key)
-            whole = is_in or holds
+            is_duplicate_of_one = is_inside or contains_other
             self._many(
                 "UPDATE conversations SET twin_of = ? WHERE key = ?",
-                [(outer if whole else None, inner), (None, outer)],
+                [(outer if is_duplicate_of_one else None, inner), (None, outer)],
             )
-            if whole:
+            if is_duplicate_of_one:
                 self._db.execute("UPDATE conversations SET twin_of = ? WHERE twin_of = ?", (outer, inner))
-            if whole and inner == key:
+            if is_duplicate_of_one and inner == key:
                 break
         return []
 
     def _are_duplicates(self, key: int, other: int) -> bool:
-        ours, theirs = (duplicates.timed_texts(self._rows(MESSAGE_TEXTS, each)) for each in (key, other))
+        texts, other_texts = (
+            duplicates.timed_texts(self._rows(MESSAGE_TEXTS, each)) for each in (key, other)
+        )
         return is_duplicate(
-            self._candidate(key), self._candidate(other), duplicates.match_texts(ours, theirs)
+            self._fingerprint(key), self._fingerprint(other), duplicates.match_texts(texts, other_texts)
         )
 
     def _family(self, key: int) -> set[int]:
-        """A conversation and all that are its duplicates, or of which it is one."""
+        """Return a conversation with all of its duplicates."""
         return {row[0] for row in self._rows(_FAMILY, key)}
 
     def _resolve(self, conversations: Collection[int]) -> list[int]:
-        """Find out anew which of some conversations are duplicates; keys of entries that the index lacks."""
+        """Determine again which conversations are duplicates; return the entry keys to add to the index."""
         if not conversations:
             return []
         new = self._unmark_copies(conversations)
@@ -119,7 +125,7 @@ class Duplicates(Provenance, Counting):
         return [key for key in new if key not in folded]
 
     def _first_location(self, conversation: int) -> tuple[int, str]:
-        """A source that holds a conversation, and the file of it."""
+        """Return a source that contains a conversation, and its file."""
         sql = (
             "SELECT source, unit FROM contents WHERE conversation = ? ORDER BY only_prompts, source, unit "
             "LIMIT 1"
@@ -127,7 +133,7 @@ class Duplicates(Provenance, Counting):
         return next(((source, unit) for source, unit in self._rows(sql, conversation)), (0, ""))
 
     def _unmark_copies(self, conversations: Iterable[int]) -> list[int]:
-        """Let entries be no copies that only say the same as others; their new keys, for the index."""
+        """Undo copies that only have equal texts; return their new keys, for the index."""
         those = as_json(conversations)
         leaders: dict[tuple[int, int], int] = {}
         unfolded: list[int] = []
@@ -148,7 +154,7 @@ class Duplicates(Provenance, Counting):
         return unfolded
 
     def _recount(self, keys: list[int]) -> None:
-        """Count what entries used: that may have been counted with copies or originals of them that went."""
+        """Count the usage of entries that may have been counted with copies or originals now removed."""
         for key in keys:
             number = self._value("SELECT conversation FROM timeline WHERE key = ?", key)
             self._count_usage(self._detail(number), number, [(key, row_of(self._entry(key)))])

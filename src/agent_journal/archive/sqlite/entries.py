@@ -1,4 +1,4 @@
-"""Entries of timelines: written in blocks, read again, taken away."""
+"""Write, read and delete the entries of timelines, which are stored in blocks."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _INSERT = (
     "copy_hash, copy_of, block, start, size, given_by) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-# What is no text, because it is damaged, must not keep the rows around it from being read.
+# Cast to BLOB, because invalid text in one damaged row would make the rows around it unreadable.
 ENTRY_COLUMNS = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
     f"CAST({column} AS BLOB)" for column in ("id", "parent_id", "role", "name", "at", "model")
 )
 MEMORY_COLUMNS = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
 _ROLES = {"user", "assistant", "system", "tool"}
-# What values of another type or size than were written lead to.
+# Errors that values of an unexpected type or size cause.
 DECODE_ERRORS = (
     TypeError,
     ValueError,
@@ -52,7 +52,7 @@ DECODE_ERRORS = (
 
 
 class CopyOriginal(NamedTuple):
-    """The message that another one is a copy of."""
+    """The original of a copy."""
 
     key: int
     hash: bytes
@@ -62,13 +62,13 @@ class CopyOriginal(NamedTuple):
 
 
 class Entries(Base):
-    """The part of the store that holds entries."""
+    """The part of the store that stores entries."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._blocks = Blocks()
         self.substituted: dict[int, bytes] = {}
-        """Entries, by key, that were asked for and are damaged: what columns have was given instead."""
+        """The hashes, by key, of damaged entries that were rebuilt from their columns."""
 
     def _insert(
         self,
@@ -78,7 +78,7 @@ class Entries(Base):
         source: int,
         blocks: Sequence[Block] = (),
     ) -> list[tuple[int, Row]]:
-        """Write entries (position, earlier version or 0, row) that a source gives; their keys."""
+        """Write entries (position, version, row) of a source, and return their keys."""
         first = self.last_key() + 1
         self._last_key = first + len(rows) - 1
         places = self._put_blocks(blocks) if blocks else self._pack([row for _, _, row in rows], copies)
@@ -94,7 +94,7 @@ class Entries(Base):
         return [(value[0], row) for value, (_, _, row) in zip(values, rows, strict=True)]
 
     def _pack(self, rows: list[Row], copies: dict[bytes, CopyOriginal]) -> list[tuple[int, int, int]]:
-        """Where each row's body lies: that of a copy where its original's does, if they are the same."""
+        """Pack the bodies of rows and return where each is; an equal copy shares its original's body."""
         places: dict[int, tuple[int, int, int]] = {}
         own: list[int] = []
         for index, row in enumerate(rows):
@@ -108,7 +108,7 @@ class Entries(Base):
         return [places[index] for index in range(len(rows))]
 
     def _put_blocks(self, blocks: Iterable[Block]) -> list[tuple[int, int, int]]:
-        """Write blocks; where each of their bodies lies."""
+        """Write blocks, and return where each of their bodies is."""
         places = []
         for data, spans in blocks:
             block = self._db_insert("INSERT INTO blocks (data) VALUES (?)", data)
@@ -132,7 +132,7 @@ class Entries(Base):
         )
 
     def _remove(self, conversation: int, keys: Sequence[int]) -> None:
-        """Take away entries, and blocks that nothing lies in any more."""
+        """Delete entries, and blocks that no entry needs any more."""
         blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in keys}
         self._drop_calls(conversation, keys)
         self._many("UPDATE timeline SET copy_of = NULL WHERE copy_of = ?", [(key,) for key in keys])
@@ -157,12 +157,12 @@ class Entries(Base):
     def damaged_rows(self, conversation: int) -> DamagedRows:
         """Return the damage to a conversation."""
         sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
-        found = {
+        damaged = {
             each.key: (each.id, each.hash)
             for each, entry in self._read(self._rows(sql, conversation))
             if entry is None
         }
-        return DamagedRows(found, self._intact_detail(conversation) is None)
+        return DamagedRows(damaged, self._intact_detail(conversation) is None)
 
     def link(self, key: int) -> Link | None:
         """Return the link to the conversation it came from, without reading its timeline."""
@@ -178,28 +178,28 @@ class Entries(Base):
         return next(self._decoded(rows))[1]
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
-        """Entries with their keys; what the columns have stands for one that is damaged."""
-        for place, entry in self._read(rows):
+        """Yield entries with their keys; damaged ones are rebuilt from their columns."""
+        for stored_entry, entry in self._read(rows):
             if entry is None:
-                self.substituted[place.key] = place.hash
-            yield place.key, place.from_columns() if entry is None else entry
+                self.substituted[stored_entry.key] = stored_entry.hash
+            yield stored_entry.key, stored_entry.from_columns() if entry is None else entry
 
     def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_StoredEntry, Message | Event | None]]:
-        """Entries where they lie; None for one that cannot be read, or is not what was stored.
+        """Yield stored entries with their content, which is None if it is damaged.
 
-        Of each block only as much is unpacked as is asked for, and one at a time is held.
+        Each block is decompressed only as far as needed, and only one is in memory.
         """
         for block, group in groupby(map(_stored_entry, rows), attrgetter("block")):
-            lying = list(group)
+            in_block = list(group)
             try:
-                data = self._block(block, upto=self._end_of(lying))
+                data = self._block(block, upto=self._end_of(in_block))
             except DamagedArchive:
                 data = b""
-            for place in lying:
-                yield place, place.entry_in(data)
+            for stored_entry in in_block:
+                yield stored_entry, stored_entry.entry_in(data)
 
     def _end_of(self, places: Iterable[_StoredEntry]) -> int:
-        """Where the last of some entries ends in its block."""
+        """Return where the last of the entries ends in its block."""
         with self._decode_errors_as_damage():
             end: int = max(place.start + place.size for place in places)
             return end
@@ -213,7 +213,7 @@ class Entries(Base):
 
     @contextmanager
     def _decode_errors_as_damage(self) -> Iterator[None]:
-        """What cannot be unpacked or decoded is not what was put there."""
+        """Report what cannot be decompressed or decoded as damage."""
         try:
             yield
         except (msgspec.MsgspecError, *DECODE_ERRORS) as error:
@@ -232,9 +232,9 @@ class Entries(Base):
         return [memory_from(row) for row in self._rows(sql, source, source)]
 
     def _detail(self, key: int) -> Conversation:
-        """All that is known of a conversation but its timeline; what columns have, if that is damaged."""
-        found = self._intact_detail(key)
-        return self._from_columns(key) if found is None else found
+        """Return a conversation without its timeline; if it is damaged, rebuild it from its columns."""
+        detail = self._intact_detail(key)
+        return self._from_columns(key) if detail is None else detail
 
     def _intact_detail(self, key: int) -> Conversation | None:
         digest, detail = next(self._rows("SELECT hash, detail FROM conversations WHERE key = ?", key))
@@ -267,7 +267,7 @@ class Entries(Base):
 
 
 class _StoredEntry(NamedTuple):
-    """Where an entry lies, and what its columns have."""
+    """Where the body of an entry is, and its columns."""
 
     key: int
     text: bytes | None
@@ -283,7 +283,7 @@ class _StoredEntry(NamedTuple):
     model: str | None
 
     def entry_in(self, data: bytes) -> Message | Event | None:
-        """The entry that lies in a block; None if that is not what was stored."""
+        """Decode the entry from its block; None if it is damaged."""
         try:
             body = restore_columns(data[self.start : self.start + self.size], self[6:])
             text = None if self.text is None else self.text.decode()
@@ -292,7 +292,7 @@ class _StoredEntry(NamedTuple):
             return None
 
     def from_columns(self) -> Message | Event:
-        """As much of the entry as its columns have."""
+        """Rebuild the entry from its columns."""
         if self.role is None:
             return Event(id=str(self.id), parent_id=self.parent_id, name=str(self.name), at=self.at)
         text = None if self.text is None else self.text.decode("utf-8", "replace")
@@ -312,7 +312,7 @@ def _stored_entry(row: tuple[Any, ...]) -> _StoredEntry:
 
 
 def memory_from(row: Sequence[Any]) -> Memory:
-    """A memory; what the columns have, if its body is damaged."""
+    """Return a memory; if its body is damaged, rebuild it from its columns."""
     source, id_, kind, about, at, text, digest, body = row
     try:
         memory = memory_of(body)

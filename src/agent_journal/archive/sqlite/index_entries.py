@@ -1,4 +1,4 @@
-"""What the index is given of rows."""
+"""Make index entries from rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from agent_journal.archive.rows import Call, Row
     from agent_journal.model import Conversation, Memory
 
-    Called: TypeAlias = dict[str, tuple[str, str | None]]  # by the call's id: name and kind of the tool
+    ToolsByCall: TypeAlias = dict[str, tuple[str, str | None]]  # by the call's id: name and kind of the tool
 
 
 class IndexEntries(Entries):
-    """The part of the store that the index is made from."""
+    """The part of the store that provides index entries."""
 
     def index_entries_since(self, key: int) -> Iterator[IndexEntry]:
         """Yield the index entries after a key, conversation by conversation."""
@@ -78,16 +78,16 @@ class IndexEntries(Entries):
         )
         rows = list(self._rows(sql, conversation))
         hidden = self._hidden_among([key for key, role, text in rows if role == "user" and text])
-        asked, found = "", {}
+        prompt, prompts = "", {}
         for key, role, text in rows:
             if role == "user" and text and key not in hidden:
-                asked = text
-            elif asked and key in keys:
-                found[key] = asked
-        return found
+                prompt = text
+            elif prompt and key in keys:
+                prompts[key] = prompt
+        return prompts
 
     def _hidden_among(self, keys: Sequence[int]) -> set[int]:
-        """Those of some messages that a program wrote in the person's name."""
+        """Return those of the messages that a program wrote in the user's name."""
         rows = self._rows(
             f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key {IN_VALUES} ORDER BY block", as_json(keys)
         )
@@ -116,16 +116,16 @@ class IndexEntries(Entries):
             conversation, self._detail(conversation), rows, self._tools_by_call(conversation)
         )
 
-    def _tools_by_call(self, conversation: int) -> Called:
-        """The tools that a conversation called."""
+    def _tools_by_call(self, conversation: int) -> ToolsByCall:
+        """Return the tools that a conversation called, by call id."""
         sql = "SELECT call_id, name, kind FROM tool_calls WHERE conversation = ? AND call_id IS NOT NULL"
         return {call_id: (name, kind) for call_id, name, kind in self._rows(sql, conversation)}
 
 
 def message_entries(
-    key: int, conversation: Conversation, rows: Iterable[tuple[int, Row]], called: Called
+    key: int, conversation: Conversation, rows: Iterable[tuple[int, Row]], tools_by_call: ToolsByCall
 ) -> list[IndexEntry]:
-    """What the index is given of the messages among rows with their keys."""
+    """Return the index entries of the messages among rows."""
     source, project, branch = conversation.source, conversation.cwd or "", conversation.git_branch or ""
     began = conversation.started_at
     return [
@@ -133,16 +133,16 @@ def message_entries(
             row_key, key, speaker(row.role, hidden=row.hidden), source, project, row.model or "",
             _seconds(row.at or began), row.text or "", row.thinking, row.tool, row.output, row.attached, "",
             branch,
-            *((_tools(row.calls, called), _has_error(row.calls)) if row.calls else ()),
+            *((_tools(row.calls, tools_by_call), _has_error(row.calls)) if row.calls else ()),
         )
         for row_key, row in rows
         if row.role is not None
     ]  # fmt: skip
 
 
-def _tools(calls: Iterable[Call], called: Called) -> tuple[str, ...]:
-    """Names and kinds of the tools that a message calls, or that answer in it."""
-    tools = [called.get(call.call_id or "") or (call.name, call.kind) for call in calls]
+def _tools(calls: Iterable[Call], tools_by_call: ToolsByCall) -> tuple[str, ...]:
+    """Return names and kinds of the tools that a message calls or has results of."""
+    tools = [tools_by_call.get(call.call_id or "") or (call.name, call.kind) for call in calls]
     return tuple(dict.fromkeys(each for tool in tools for each in tool if each))
 
 
@@ -151,7 +151,7 @@ def _has_error(calls: Iterable[Call]) -> bool:
 
 
 def title_entry(key: int, number: int, conversation: Conversation) -> IndexEntry:
-    """What it is given of a title, which has a key of its own."""
+    """Return the index entry of a title, which has a key of its own."""
     at = _seconds(conversation.updated_at)
     return IndexEntry(
         key,
@@ -172,7 +172,7 @@ def title_entry(key: int, number: int, conversation: Conversation) -> IndexEntry
 
 
 def memory_entry(key: int, memory: Memory) -> IndexEntry:
-    """What it is given of a memory."""
+    """Return the index entry of a memory."""
     at, nothing = _seconds(memory.at), ("", "", "", "")
     return IndexEntry(key, 0, "", memory.source, "", "", at, memory.text, *nothing, memory.about or "")
 

@@ -1,4 +1,4 @@
-"""Where things came from: sources with the account of their bytes, snapshots, places in the vault."""
+"""The ledger: sources with their byte counts, snapshots, and the catalog of the vault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _STAT = msgspec.msgpack.Decoder(Stat)
 _COMPANION_STATS = msgspec.msgpack.Decoder(dict[bytes, Stat])
 _MANIFEST = msgspec.msgpack.Decoder(Manifest)
-# A hash as MessagePack has it: found also in a manifest that is damaged elsewhere.
+# A hash in MessagePack, which is recognized even in a damaged manifest.
 _PACKED_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
 _COLUMNS = (
     "key, path, home, stat, beside, reader, status, size, defects, conversations, messages, notes, read_at, "
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 class Ledger(Base):
-    """The part of the store that knows what was read."""
+    """The part of the store that records what was read."""
 
     def sources(self) -> Iterator[SourceRow]:
         """Yield every source without its notes."""
@@ -103,17 +103,15 @@ class Ledger(Base):
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
         """Return the sources that were read by an older revision of their reader than these."""
         lowest = dict(self._rows("SELECT reader, min(revision) FROM snapshots GROUP BY reader"))
-        behind = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
-        if not behind:
+        newer = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
+        if not newer:
             return []
-        older = " OR ".join("reader = ? AND revision < ?" for _ in behind)
+        older = " OR ".join("reader = ? AND revision < ?" for _ in newer)
         sql = (
             f"SELECT {_COLUMNS} FROM sources WHERE key IN (SELECT source FROM snapshots WHERE {older}) "
             "ORDER BY path"
         )
-        return [
-            _source(row) for row in self._rows(sql, *(value for pair in behind.items() for value in pair))
-        ]
+        return [_source(row) for row in self._rows(sql, *(value for pair in newer.items() for value in pair))]
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot."""
@@ -164,7 +162,7 @@ def _source(row: tuple[Any, ...]) -> SourceRow:
         path,
         home,
         stat,
-        beside,
+        companion_stats,
         reader,
         status,
         size,
@@ -180,8 +178,10 @@ def _source(row: tuple[Any, ...]) -> SourceRow:
         path=path,
         home=home,
         stat=_STAT.decode(stat),
-        companion_stats={os.fsdecode(name): state for name, state in _COMPANION_STATS.decode(beside).items()}
-        if beside
+        companion_stats={
+            os.fsdecode(name): state for name, state in _COMPANION_STATS.decode(companion_stats).items()
+        }
+        if companion_stats
         else {},
         reader=reader,
         status=status,
@@ -210,7 +210,7 @@ def _snapshot(row: tuple[Any, ...]) -> Snapshot:
 
 
 def _manifest(data: Any) -> Manifest:
-    """A manifest; one that is damaged gives no file, but the blobs that it names are not lost with it."""
+    """Decode a manifest; a damaged one has no files, but the blobs that it names are still needed."""
     try:
         return _MANIFEST.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Lists of conversations, and counts."""
+"""List and count conversations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.store import Filter
 
-# Missing is what no file tells any more.
+# A conversation is missing if every file that contains it is gone.
 _MISSING = (
     "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
     "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
@@ -31,7 +31,7 @@ _LISTED = (
     "(SELECT o.source || ':' || o.id FROM conversations o WHERE o.key = c.twin_of), "
     f"{_MISSING}, c.only_prompts FROM conversations c"
 )
-# Which of several alike goes first does not depend on the order in which they were imported.
+# The order of equal ones does not depend on the order of their import.
 _NAME = "c.source, c.id"
 _SORTS = {
     "updated": f"c.updated_ms DESC NULLS LAST, {_NAME}",
@@ -41,9 +41,9 @@ _SORTS = {
     "project": f"folded(c.project) NULLS LAST, c.updated_ms DESC, {_NAME}",
 }
 SORTS = tuple(_SORTS)
-# SQLite would sort all of them rather than those alike.
+# Without this hint SQLite would sort all rows instead of equal ones only.
 _INDEX_HINTS = {"updated": "INDEXED BY conversations_by_time"}
-# A subagent's conversation is shown with the one it works for, if that is there.
+# A subagent's conversation is shown with the one that started it, if that is stored.
 _IS_TOP_LEVEL = (
     "c.twin_of IS NULL AND NOT (c.relation = 'subagent' AND EXISTS (SELECT 1 FROM conversations p "
     "WHERE p.source = c.source AND p.id = c.parent_id))"
@@ -51,7 +51,7 @@ _IS_TOP_LEVEL = (
 
 
 class Lists(Conversations, SearchRows):
-    """The part of the store that answers what there is."""
+    """The part of the store that lists and counts conversations."""
 
     def conversations(
         self, filters: Filter, sort: str = "updated", limit: int | None = None
@@ -103,7 +103,7 @@ class Lists(Conversations, SearchRows):
         """How much the archive holds."""
         by_source = {
             source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
-            # With one max(), SQLite takes what stands beside it from the row that has it.
+            # With a single max(), SQLite takes the other columns from the row with the maximum.
             for source, conversations, messages, updated_at, _ in self._rows(
                 "SELECT source, count(*), sum(messages), updated_at, max(updated_ms) FROM conversations "
                 "GROUP BY source ORDER BY count(*) DESC, source"
@@ -136,7 +136,7 @@ class Lists(Conversations, SearchRows):
         )
 
 
-# A source is called so; or in part, if none is called just so.
+# The source has this name, or contains it if none has exactly this name.
 _MATCHES_SOURCE = (
     "(lower(c.source) = lower(?) OR (instr(lower(c.source), lower(?)) AND NOT EXISTS "
     "(SELECT 1 FROM conversations x WHERE lower(x.source) = lower(?))))"
@@ -144,7 +144,7 @@ _MATCHES_SOURCE = (
 
 
 def conditions(filters: Filter) -> tuple[list[str], list[Any]]:
-    """The SQL by which conversations, as `c`, are chosen, and its values."""
+    """Return the SQL conditions that select conversations `c`, and their values."""
     where: list[str] = []
     values: list[Any] = []
     if filters.source:

@@ -1,4 +1,4 @@
-"""Looking after the rows: what no longer fits together, erasing, copying."""
+"""Maintain the rows: forget, repair, check and copy them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Maintenance(Spending, Reimport, Ledger):
-    """The part of the store that keeps it whole."""
+    """The part of the store that forgets, repairs, checks and copies."""
 
     # Forgetting
 
@@ -75,23 +75,23 @@ class Maintenance(Spending, Reimport, Ledger):
         return [key for key, _, _ in memories]
 
     def _repack(self, block: int) -> None:
-        """Let a block hold only what is still needed of it."""
+        """Write a block again with only what is still needed of it."""
         rows = list(self._rows("SELECT key, start, size FROM timeline WHERE block = ?", block))
         if not rows:
             return
         try:
             data = self._block(block)
         except DamagedArchive:
-            return  # nothing of it can be read, so nothing of it is left that could be taken away
+            return  # nothing of it is readable, so there is nothing to remove
         bodies = {(start, size): data[start : start + size] for _, start, size in rows}
-        left = iter(bodies)
-        moved = {}
+        old_spans = iter(bodies)
+        new_spans = {}
         for packed, spans in self._blocks.pack(bodies.values()):
             new = self._db_insert("INSERT INTO blocks (data) VALUES (?)", packed)
-            moved.update({next(left): (new, *span) for span in spans})
+            new_spans.update({next(old_spans): (new, *span) for span in spans})
         self._many(
             "UPDATE timeline SET block = ?, start = ?, size = ? WHERE key = ?",
-            [(*moved[start, size], key) for key, start, size in rows],
+            [(*new_spans[start, size], key) for key, start, size in rows],
         )
         self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
@@ -111,8 +111,8 @@ class Maintenance(Spending, Reimport, Ledger):
 
     def pending_erasure(self) -> Erasing | None:
         """Return what is still to be erased; None if nothing is."""
-        found = self._value("SELECT value FROM journal WHERE name = 'erasing'")
-        return None if found is None else msgspec.json.decode(found, type=Erasing)
+        value = self._value("SELECT value FROM journal WHERE name = 'erasing'")
+        return None if value is None else msgspec.json.decode(value, type=Erasing)
 
     def set_pending_erasure(self, erasure: Erasing | None) -> None:
         """Store what is still to be erased."""
@@ -186,43 +186,45 @@ class Maintenance(Spending, Reimport, Ledger):
             for blob in snapshot.manifest.blobs()
         }
 
-    # Mending
+    # Repairing
 
     def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
         """Write damaged entries again from intact rows; return how many."""
         damaged_rows = self.damaged_rows(conversation)
         sound = {row.hash: row for row in rows}
-        mended = {key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound}
-        places = self._pack([*mended.values()], {})
-        held = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in mended}
+        repaired = {
+            key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound
+        }
+        places = self._pack([*repaired.values()], {})
+        blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in repaired}
         self._many(
             "UPDATE timeline SET id = ?, parent_id = ?, role = ?, name = ?, at = ?, model = ?, text = ?, "
             "block = ?, start = ?, size = ? WHERE key = ?",
-            [(*row[:7], *place, key) for (key, row), place in zip(mended.items(), places, strict=True)],
+            [(*row[:7], *place, key) for (key, row), place in zip(repaired.items(), places, strict=True)],
         )
-        for block in held:
+        for block in blocks:
             if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
         if damaged_rows.detail:
             self._write_detail(conversation, item)
-        return len(mended)
+        return len(repaired)
 
     def _write_detail(self, conversation: int, item: Conversation) -> None:
-        """Write what is known of a conversation again, as an item has it; columns that differ came later."""
+        """Write the details of a conversation again from an item; columns that differ are newer and win."""
         columns = self._from_columns(conversation)
         parent = columns.link.conversation_id if columns.link else None
-        is_linked_so = parent == (item.link.conversation_id if item.link else None)
-        whole = replace(
+        has_same_link = parent == (item.link.conversation_id if item.link else None)
+        merged = replace(
             item,
             title=columns.title,
             cwd=columns.cwd,
             git_branch=columns.git_branch,
             shape=columns.shape,
             head_id=columns.head_id,
-            link=item.link if is_linked_so else columns.link,
+            link=item.link if has_same_link else columns.link,
             only_prompts=columns.only_prompts,
         )
-        detail = detail_of(whole)
+        detail = detail_of(merged)
         self._db.execute(
             "UPDATE conversations SET hash = ?, detail = ? WHERE key = ?",
             (content_hash(detail, None), self._blocks.compress(detail), conversation),
@@ -233,8 +235,8 @@ class Maintenance(Spending, Reimport, Ledger):
         damaged_rows = self.damaged_rows(conversation)
         sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         bare = {
-            place.key: row_of(place.from_columns())
-            for place, entry in self._read(self._rows(sql, conversation))
+            stored_entry.key: row_of(stored_entry.from_columns())
+            for stored_entry, entry in self._read(self._rows(sql, conversation))
             if entry is None
         }
         self._many(
@@ -247,10 +249,10 @@ class Maintenance(Spending, Reimport, Ledger):
     def rebuild_damaged_indexes(self) -> bool:
         """Rebuild the indexes of tables if one is damaged; return whether one was."""
         try:
-            found = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
+            problems = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
         except DamagedArchive:
             return False
-        if not found:
+        if not problems:
             return False
         try:
             with self.transaction():
@@ -262,8 +264,8 @@ class Maintenance(Spending, Reimport, Ledger):
     def repair_links(self) -> int:
         """Remove dangling references and correct sums and counts; return how many rows changed."""
         before = self._db.total_changes()
-        for table, column, others, instead in _DANGLING:
-            if instead:
+        for table, column, others, is_nullable in _DANGLING:
+            if is_nullable:
                 sql = f"UPDATE {table} SET {column} = NULL WHERE {column} NOT IN (SELECT key FROM {others})"
             else:
                 sql = f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM {others})"
@@ -282,8 +284,8 @@ class Maintenance(Spending, Reimport, Ledger):
     def is_damaged(self) -> bool:
         """Whether the database file itself is damaged, regardless of its content."""
         try:
-            is_whole = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
-            return not is_whole or set(self._rows(_SCHEMA)) != _expected_schema()
+            is_intact = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
+            return not is_intact or set(self._rows(_SCHEMA)) != _expected_schema()
         except DamagedArchive:
             return True
 
@@ -291,7 +293,7 @@ class Maintenance(Spending, Reimport, Ledger):
         """Return the keys of all conversations."""
         return [key for (key,) in self._rows("SELECT key FROM conversations ORDER BY key")]
 
-    # The index's account
+    # The state of the index
 
     def removed(self) -> list[int]:
         """Return the keys that must be removed from the index."""
@@ -330,10 +332,10 @@ class Maintenance(Spending, Reimport, Ledger):
         for check in checks:
             yield from self._stop_at_damage(check(), str(self._path))
 
-    def _stop_at_damage(self, found: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
-        """Problems, and as the last of them what made it impossible to look further."""
+    def _stop_at_damage(self, problems: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
+        """Yield problems, and as the last one the error that ended the check, if any."""
         try:
-            yield from found
+            yield from problems
         except DamagedArchive as error:
             yield where, error.reason
         except (apsw.Error, msgspec.MsgspecError, *DECODE_ERRORS) as error:
@@ -363,7 +365,7 @@ class Maintenance(Spending, Reimport, Ledger):
                 yield table, f"{what} ({count:,})"
 
     def _problems_of_values(self) -> Iterator[tuple[str, str]]:
-        """What is read in lists and reports, and never decoded otherwise."""
+        """Read the values that are otherwise only used in lists and reports."""
         for table in ("journal", "tool_calls", "usage", "usage_sums"):
             for _ in self._rows(f"SELECT * FROM {table}"):
                 pass
@@ -373,8 +375,8 @@ class Maintenance(Spending, Reimport, Ledger):
                 yield f"{source}:{id_}", "its times are not what was stored"
 
     def _problems_of_sums(self) -> Iterator[tuple[str, str]]:
-        """Sums are integers but for what sources say it cost, which is added in another order each time."""
-        columns = ", ".join(f"c{place}" for place in range(16))
+        """Compare sums, except costs: adding floats in another order gives other results."""
+        columns = ", ".join(f"c{number}" for number in range(16))
         sql = (
             f"WITH s({columns}, cost) AS ({SUMS.format('1')}), "
             f"t({columns}, cost) AS (SELECT * FROM usage_sums), "
@@ -411,10 +413,10 @@ class Maintenance(Spending, Reimport, Ledger):
             yield name, "its columns are not what was stored"
 
     def _problems_of_timeline(self, key: int, name: str) -> Iterator[tuple[str, str]]:
-        """Every entry is decoded, hashed, and compared with the columns that people read."""
-        places: list[int] = []
+        """Decode and hash every entry, and compare it with its columns."""
+        positions: list[int] = []
         counts = [0, 0]
-        held, data = None, b""
+        current_block, data = None, b""
         sql = (
             "SELECT id, parent_id, role, name, at, model, text, hash, position, earlier, block, start, size "
             "FROM timeline WHERE conversation = ?"
@@ -422,11 +424,11 @@ class Maintenance(Spending, Reimport, Ledger):
         for *columns, text, digest, position, earlier, block, start, size in list(self._rows(sql, key)):
             where = f"{name}@{columns[0]}"
             if not earlier:
-                places.append(position)
+                positions.append(position)
                 counts[columns[2] is None] += 1
             try:
-                if block != held:
-                    held, data = block, b""
+                if block != current_block:
+                    current_block, data = block, b""
                     data = self._block(block)
             except DamagedArchive as error:
                 yield where, error.reason
@@ -437,9 +439,9 @@ class Maintenance(Spending, Reimport, Ledger):
                 yield where, "its columns are not what was stored"
         stated = next(self._rows("SELECT messages, events FROM conversations WHERE key = ?", key))
         if stated != tuple(counts):
-            found = f"{counts[0]} messages and {counts[1]} events"
-            yield name, f"{found}, but {stated[0]} and {stated[1]} were counted"
-        if sorted(places) != list(range(len(places))):
+            counted = f"{counts[0]} messages and {counts[1]} events"
+            yield name, f"{counted}, but {stated[0]} and {stated[1]} were counted"
+        if sorted(positions) != list(range(len(positions))):
             yield name, "its entries do not stand one behind the other"
 
     def _problems_of_memories(self) -> Iterator[tuple[str, str]]:
@@ -453,18 +455,20 @@ class Maintenance(Spending, Reimport, Ledger):
 
     def backup(self, path: Path) -> None:
         """Copy the database as of one moment, while others read and write."""
-        create_private_file(path)  # SQLite would let others read it
+        create_private_file(path)  # SQLite would create it readable for others
         try:
             self._db.execute("VACUUM INTO ?", (str(path),))
         except (apsw.FullError, apsw.IOError) as error:
-            raise CannotWrite(str(path), str(error)) from error  # it is the copy that has no room
+            raise CannotWrite(
+                str(path), str(error)
+            ) from error  # the copy is on the full disk, not the journal
         except apsw.CorruptError:
             self._copy_pages(path)
         except apsw.Error as error:
             raise self._public_error(error) from error
 
     def _copy_pages(self, path: Path) -> None:
-        """Copy the database as it is, damage and all: what is around that is worth keeping."""
+        """Copy the database page by page with its damage, because everything else is worth keeping."""
         path.unlink()
         create_private_file(path)
         try:
@@ -491,7 +495,8 @@ class Maintenance(Spending, Reimport, Ledger):
             raise self._public_error(error) from error
 
 
-# What may point to nothing, to what, and whether that is then unknown, or else all there is to it goes.
+# References that may dangle: table, column, referenced table, and whether to clear the column or delete the
+# row.
 _DANGLING = (
     ("timeline", "given_by", "sources", True),
     ("memories", "given_by", "sources", True),
@@ -505,7 +510,7 @@ _DANGLING = (
     ("usage", "conversation", "conversations", False),
     ("blocks", "key", "(SELECT block AS key FROM timeline)", False),
 )
-_GIVEN = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
+_ENTRIES_AND_MEMORIES = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
     ("timeline", "conversation", "conversations", "an entry of no conversation"),
     ("timeline", "block", "blocks", "an entry whose content is missing"),
@@ -522,13 +527,13 @@ _ORPHANS = (
     ("timeline", "given_by", "sources", "an entry of no source"),
     ("memories", "given_by", "sources", "a memory of no source"),
     ("also_given", "source", "sources", "something that no source gave"),
-    ("also_given", "key", _GIVEN, "a source of nothing"),
+    ("also_given", "key", _ENTRIES_AND_MEMORIES, "a source of nothing"),
     ("snapshots", "source", "sources", "a snapshot of no source"),
 )
 
 
 def _columns_of(entry: Message | Event) -> list[str | None]:
-    """What the columns say of an entry."""
+    """Return the columns of an entry."""
     if isinstance(entry, Event):
         return [entry.id, entry.parent_id, None, entry.name, entry.at, None]
     return [entry.id, entry.parent_id, entry.role, None, entry.at, entry.model]

@@ -1,7 +1,7 @@
-"""Conversations of which only the prompts are known: they stand in where nothing better is, and yield to it.
+"""Store conversations of which only the prompts are known, until a source has more of them.
 
-A list of prompts outlives the sessions in which they were asked. Where a session is known itself, whichever
-came first, the list adds nothing. A prompt of no session is looked for in those of its time.
+A list of prompts outlives its sessions. If a session itself is known, whichever came first, the list adds
+nothing. A prompt without a session is looked up in the sessions of its time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation
 
-_WITHIN = (
+_CONVERSATIONS_BETWEEN = (
     "SELECT key, id, project FROM conversations WHERE source = ? AND only_prompts = ? "
     "AND updated_ms >= ? AND started_ms <= ?"
 )
@@ -36,37 +36,37 @@ _INSERT_CONTENT_LINK = (
     "INSERT INTO contents VALUES (?1, ?2, ?3, ?4) "
     "ON CONFLICT DO UPDATE SET only_prompts = ?4 WHERE only_prompts != ?4"
 )
-# An older version did not know in which file of a source a conversation is.
-_TOLD_BY_OTHERS = (
+# Older versions did not store which file of a source contains a conversation.
+_FULL_CONTENT_ELSEWHERE = (
     "SELECT 1 FROM contents WHERE conversation = ? AND NOT only_prompts "
     "AND NOT (source = ? AND unit IN ('', ?)) LIMIT 1"
 )
 
 
 def tombstone(source: str, id_: str, prompt: str | None = None) -> bytes:
-    """What is left of the name of something that is forgotten, or of one prompt in a list."""
+    """Hash the name of something forgotten, or of one prompt in a list."""
     name = f"{source}\0{id_}" if prompt is None else f"{source}\0{id_}\0{prompt}"
     return hashlib.sha256(name.encode()).digest()
 
 
 class Prompts(Provenance):
-    """The part of the store that knows what is told by lists of prompts alone."""
+    """The part of the store that handles lists of prompts."""
 
     def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
         """Whether a list of prompts contains some of a conversation that the user has forgotten."""
-        return conversation.only_prompts and bool(self._forgotten(_names(conversation, rows)))
+        return conversation.only_prompts and bool(self._forgotten(_prompt_hashes(conversation, rows)))
 
     def _forgotten(self, names: Iterable[bytes]) -> set[bytes]:
         sql = "SELECT 1 FROM tombstones WHERE id_hash = ?"
         return {name for name in names if self._value(sql, name) is not None}
 
     def _link_content(self, source: int, conversation: int, unit: str, *, only_prompts: bool) -> None:
-        """Learn which file of a source holds a conversation, or only its prompts."""
+        """Record which file of a source contains a conversation, or only its prompts."""
         self._db.execute(_INSERT_CONTENT_LINK, (source, conversation, unit, only_prompts))
 
-    def _is_told_elsewhere(self, conversation: int, source: int, unit: str) -> bool:
-        """Whether others than this file tell of a conversation, and more than its prompts."""
-        return self._value(_TOLD_BY_OTHERS, conversation, source, unit) is not None
+    def _has_full_content_elsewhere(self, conversation: int, source: int, unit: str) -> bool:
+        """Whether another file contains more of a conversation than its prompts."""
+        return self._value(_FULL_CONTENT_ELSEWHERE, conversation, source, unit) is not None
 
     def _is_linked(self, source: int, conversation: int, unit: str, rows: Sequence[Row]) -> bool:
         """Whether a list that was read before has got nothing new of a conversation."""
@@ -76,7 +76,7 @@ class Prompts(Provenance):
         stored = set(self._rows(sql, conversation))
         return all((row.id, row.hash) in stored for row in rows)
 
-    def _cleared(self, conversation: int) -> list[int]:
+    def _clear_prompts(self, conversation: int) -> list[int]:
         """Take away prompts, and what is known with them, for what tells more; keys the index must lose."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", conversation)
         keys = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", conversation)]
@@ -84,73 +84,79 @@ class Prompts(Provenance):
         self._db.execute("DELETE FROM conversations WHERE key = ?", (conversation,))
         return [*keys, title_key] if title_key else keys
 
-    # Prompts of no session
+    # Prompts without a session
 
     def _prompts_without_session(
         self, conversation: Conversation, rows: Sequence[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
-        """Prompts that are not forgotten, nor known to be told elsewhere; and who tells others."""
-        named = list(zip(_names(conversation, rows), rows, strict=True))
-        forgotten = self._forgotten(name for name, _ in named)
+        """Return prompts that are not forgotten and in no known session, and the sessions of the others."""
+        named_rows = list(zip(_prompt_hashes(conversation, rows), rows, strict=True))
+        forgotten = self._forgotten(name for name, _ in named_rows)
         sql = "SELECT conversation FROM answered WHERE prompt = ?"
-        found = [(self._value(sql, name), row) for name, row in named if name not in forgotten]
-        tellers = list(dict.fromkeys(key for key, _ in found if key is not None))
-        self._link_prompts(source, unit, tellers)
-        return [row for key, row in found if key is None], tellers
+        sessions = [(self._value(sql, name), row) for name, row in named_rows if name not in forgotten]
+        session_keys = list(dict.fromkeys(key for key, _ in sessions if key is not None))
+        self._link_prompts(source, unit, session_keys)
+        return [row for key, row in sessions if key is None], session_keys
 
     def _match_new_prompts(
         self, conversation: Conversation, rows: list[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
-        """The same for prompts that come for the first time."""
-        asked = duplicates.timed_texts((place, row.role, row.text, row.at) for place, row in enumerate(rows))
-        found = self._find_sessions(conversation, asked)
-        names = _names(conversation, rows)
-        self._record_answered({names[place]: key for place, key in found.items()})
-        tellers = list(dict.fromkeys(found.values()))
-        self._link_prompts(source, unit, tellers)
-        return [row for place, row in enumerate(rows) if place not in found], tellers
+        """Look new prompts up in sessions; return those in none, and the sessions of the others."""
+        texts = duplicates.timed_texts((index, row.role, row.text, row.at) for index, row in enumerate(rows))
+        sessions = self._find_sessions(conversation, texts)
+        names = _prompt_hashes(conversation, rows)
+        self._record_answered({names[index]: key for index, key in sessions.items()})
+        session_keys = list(dict.fromkeys(sessions.values()))
+        self._link_prompts(source, unit, session_keys)
+        return [row for index, row in enumerate(rows) if index not in sessions], session_keys
 
-    def _find_sessions(self, prompts: Conversation, asked: Sequence[TimedText]) -> dict[int, int]:
-        """Prompts by key, with the conversation of their source in which they were asked."""
-        found: dict[int, int] = {}
-        for key, _ in self._conversations_during(prompts, asked, only_prompts=False):
-            told = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, key))
-            found |= {prompt: key for prompt in duplicates.find_prompts(asked, told) if prompt not in found}
-        return found
+    def _find_sessions(self, prompts: Conversation, texts: Sequence[TimedText]) -> dict[int, int]:
+        """Return, by prompt key, the conversation of the same source that contains the prompt."""
+        sessions: dict[int, int] = {}
+        for key, _ in self._conversations_during(prompts, texts, only_prompts=False):
+            candidates = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, key))
+            sessions |= {
+                prompt: key for prompt in duplicates.find_prompts(texts, candidates) if prompt not in sessions
+            }
+        return sessions
 
     def _take_over_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
-        """Take away prompts of no session that a conversation tells; keys the index must lose."""
+        """Remove prompts that a conversation contains from lists; return the keys to unindex."""
         if self._value(_ANY_PROMPTS, conversation.source) is None:
             return []
-        told = duplicates.timed_texts(
-            (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
+        texts = duplicates.timed_texts(
+            (index, row.role, row.text, row.at) for index, row in enumerate(rows) if row.role == "user"
         )
         removed: list[int] = []
-        for other, id_ in self._conversations_during(conversation, told, only_prompts=True):
+        for other, id_ in self._conversations_during(conversation, texts, only_prompts=True):
             if not self._detail(other).made_id:
-                continue  # a session that is known by its own id
-            asked = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, other))
-            if found := duplicates.find_prompts(asked, told):
-                self._record_answered(dict.fromkeys(self._prompt_names(conversation.source, id_, found), key))
+                continue  # a session with an id of its own
+            prompts = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, other))
+            if contained := duplicates.find_prompts(prompts, texts):
+                self._record_answered(
+                    dict.fromkeys(self._prompt_names(conversation.source, id_, contained), key)
+                )
                 for source, unit in self._units(other):
                     self._link_prompts(source, unit, [key])
-                removed += [*found, *self._remove_prompts(other, found)]
+                removed += [*contained, *self._remove_prompts(other, contained)]
         return removed
 
     def _conversations_during(
-        self, conversation: Conversation, said: Sequence[TimedText], *, only_prompts: bool
+        self, conversation: Conversation, texts: Sequence[TimedText], *, only_prompts: bool
     ) -> list[tuple[int, str]]:
-        """Conversations of a source, of that kind, that went on when something was said.
+        """Return conversations of a source and kind that were active at the time of the texts.
 
-        Those in other folders are left out: agents in several of them may be given one prompt at once.
+        Those in other folders are left out: agents in several folders may get the same prompt at once.
         """
-        moments = [each.at_ms for each in said if each.at_ms is not None]
-        if not moments:
+        times = [each.at_ms for each in texts if each.at_ms is not None]
+        if not times:
             return []
-        first, last = min(moments) - duplicates.WINDOW_MS, max(moments) + duplicates.WINDOW_MS
+        first, last = min(times) - duplicates.MATCH_WINDOW_MS, max(times) + duplicates.MATCH_WINDOW_MS
         return [
             (key, id_)
-            for key, id_, folder in self._rows(_WITHIN, conversation.source, only_prompts, first, last)
+            for key, id_, folder in self._rows(
+                _CONVERSATIONS_BETWEEN, conversation.source, only_prompts, first, last
+            )
             if not are_in_different_folders(folder, conversation.cwd)
         ]
 
@@ -162,7 +168,7 @@ class Prompts(Provenance):
         self._many("INSERT OR REPLACE INTO answered VALUES (?, ?)", list(prompts.items()))
 
     def _link_prompts(self, source: int, unit: str, conversations: Iterable[int]) -> None:
-        """Learn that a list tells prompts of conversations, unless the same file tells all of them."""
+        """Record that a list contains prompts of conversations, unless the same file contains all of them."""
         for conversation in conversations:
             self._record_given(source, conversation, ())
             self._db.execute(
@@ -174,7 +180,7 @@ class Prompts(Provenance):
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
     def _remove_prompts(self, conversation: int, prompts: Collection[int]) -> list[int]:
-        """Let a conversation be without some prompts, or not be; other keys that the index must lose."""
+        """Remove prompts from a conversation, or all of it; return other keys to remove from the index."""
         self._remove(conversation, list(prompts))
         if self._value("SELECT 1 FROM timeline WHERE conversation = ? LIMIT 1", conversation) is None:
             return self._drop_conversation(conversation)
@@ -187,7 +193,7 @@ class Prompts(Provenance):
         return []
 
     def _drop_conversation(self, key: int) -> list[int]:
-        """Take away a conversation that has no entries; the keys that the index must lose."""
+        """Delete a conversation without entries; return the keys to remove from the index."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", key)
         for table in ("usage", "usage_sums", "contents", "answered"):
             self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
@@ -200,14 +206,14 @@ class Prompts(Provenance):
             "SELECT key, position FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position, key"
         )
         moved = [
-            (place, key)
-            for place, (key, position) in enumerate(list(self._rows(sql, conversation)))
-            if place != position
+            (number, key)
+            for number, (key, position) in enumerate(list(self._rows(sql, conversation)))
+            if number != position
         ]
         self._many("UPDATE timeline SET position = ? WHERE key = ?", moved)
 
     def _title_from_prompts(self, key: int) -> str | None:
-        """What a person said first in a conversation, whichever file brought it."""
+        """Make a title from the first prompt of a conversation."""
         sql = (
             "SELECT key, text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
             "AND NOT earlier ORDER BY position"
@@ -219,6 +225,6 @@ class Prompts(Provenance):
         return isinstance(entry, Message) and entry.hidden
 
 
-def _names(conversation: Conversation, rows: Iterable[Row]) -> list[bytes]:
-    """What prompts of a list are known by where they are told elsewhere, or forgotten."""
+def _prompt_hashes(conversation: Conversation, rows: Iterable[Row]) -> list[bytes]:
+    """Return the hashes of prompts in a list, by which sessions and tombstones refer to them."""
     return [tombstone(conversation.source, conversation.id, row.id) for row in rows]

@@ -1,4 +1,4 @@
-"""What a search shows of rows, and rows to look through where there is no index."""
+"""Read rows for search results, and for searching without an index."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Part
 
-_DISTINCTIVE_TEXT_BYTES = (
-    60  # bytes of a text that nobody says twice; people say "go on" in many conversations
-)
+_DISTINCTIVE_TEXT_BYTES = 60  # shorter texts, such as "go on", may be equal by chance
 _EMPTY_JSON_LIST = "[]"
-_UNREAD_TEXT = Text(text="…")  # stands for what is said where that is not read
-_MAX_SUBAGENT_DEPTH = 32  # subagents of subagents; who works for each other ends there
-# What a subagent said belongs to the conversation it works for in the end, a twin to the other one.
+_UNREAD_TEXT = Text(text="…")  # stands for a text that is not read
+_MAX_SUBAGENT_DEPTH = 32  # of subagents of subagents; a cycle ends here
+# Entries of a subagent belong to the conversation that started it in the end, those of a duplicate to the
+# original.
 _FAMILY = (
     "coalesce(c.twin_of, CASE c.relation WHEN 'subagent' THEN ("
     "WITH RECURSIVE boss(key, height) AS (SELECT c.key, 0 "
@@ -48,32 +47,34 @@ class _Node(NamedTuple):
 
 
 class SearchRows(IndexEntries):
-    """The part of the store that shows what was found."""
+    """The part of the store that reads entries for search results."""
 
     def entry_locations(self, keys: Sequence[int]) -> dict[int, EntryLocation]:
         """Return where entries are, without their texts; missing ones are left out."""
-        asked = as_json(keys)
+        json_keys = as_json(keys)
         messages = self._rows(
             f"SELECT t.key, t.conversation, t.id, t.role, t.at, {_FAMILY}, c.id, "
             "octet_length(t.text), CASE WHEN t.text IS NULL THEN t.copy_hash END "
             "FROM timeline t JOIN conversations c ON c.key = t.conversation "
             f"WHERE t.key {IN_VALUES} AND t.role IS NOT NULL",
-            asked,
+            json_keys,
         )
         rows = list(messages)
-        same = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _DISTINCTIVE_TEXT_BYTES})
-        found = {row[0]: EntryLocation._make((*row[:7], same.get(row[0], row[8]))) for row in rows}
-        left = as_json(key for key in keys if key not in found)
+        texts = self._same_texts({row[0]: row[7] for row in rows if (row[7] or 0) >= _DISTINCTIVE_TEXT_BYTES})
+        locations = {row[0]: EntryLocation._make((*row[:7], texts.get(row[0], row[8]))) for row in rows}
+        remaining = as_json(key for key in keys if key not in locations)
         titles = f"SELECT c.title_key, c.key, '', '', c.updated_at, {_FAMILY}, c.id FROM conversations c"
         memories = "SELECT key, 0, id, 'memory', at, -key, '' FROM memories"
         for sql in (
-            (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if left != _EMPTY_JSON_LIST else ()
+            (f"{titles} WHERE c.title_key", f"{memories} WHERE key") if remaining != _EMPTY_JSON_LIST else ()
         ):
-            found.update((row[0], EntryLocation(*row)) for row in self._rows(f"{sql} {IN_VALUES}", left))
-        return found
+            locations.update(
+                (row[0], EntryLocation(*row)) for row in self._rows(f"{sql} {IN_VALUES}", remaining)
+            )
+        return locations
 
     def _same_texts(self, sizes: dict[int, int]) -> dict[int, str]:
-        """The texts of those entries that may say the same as another one: long texts take long to read."""
+        """Return the texts of entries of equal size, which may be copies; others are not read."""
         count = Counter(sizes.values())
         keys = [key for key, size in sizes.items() if count[size] > 1]
         texts = self._rows(
@@ -83,18 +84,20 @@ class SearchRows(IndexEntries):
 
     def entry_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """Return entries as search results show them, by key; missing ones are left out."""
-        asked = as_json(keys)
-        found: dict[int, EntryView] = {}
+        json_keys = as_json(keys)
+        views: dict[int, EntryView] = {}
         entries = self.entries_by_key(keys)
-        places = self._rows(f"SELECT key, conversation, position FROM timeline WHERE key {IN_VALUES}", asked)
+        places = self._rows(
+            f"SELECT key, conversation, position FROM timeline WHERE key {IN_VALUES}", json_keys
+        )
         for key, conversation, position in places:
             entry = entries[key]
             if isinstance(entry, Message):
                 texts = texts_by_field(entry)
                 shown = "\n\n".join(text for _, text in texts)
                 role = speaker(entry.role, hidden=entry.hidden)
-                found[key] = EntryView(key, conversation, entry.id, role, entry.at, shown, position, texts)
-        return found | self._title_and_memory_views([key for key in keys if key not in found])
+                views[key] = EntryView(key, conversation, entry.id, role, entry.at, shown, position, texts)
+        return views | self._title_and_memory_views([key for key in keys if key not in views])
 
     def outline(self, conversation: int) -> Outline:
         """Return a conversation without the content of its entries: roles, order and sizes."""
@@ -105,31 +108,31 @@ class SearchRows(IndexEntries):
             calls.setdefault(message, []).append(ToolCall(name=name, call_id=call_id))
             if answered_by is not None and answered_by != message:
                 answers.setdefault(answered_by, []).append(ToolResult(call_id=call_id, output=""))
-        used = self._used(conversation)
+        usage_by_key = self._usage_by_key(conversation)
         entries: list[Message | Event] = []
         keys, sizes = [], []
         sql = (
             "SELECT key, id, parent_id, role, name, at, model, coalesce(octet_length(text), 0), size "
             "FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
         )
-        for key, id_, parent_id, role, name, at, model, said, size in self._rows(sql, conversation):
+        for key, id_, parent_id, role, name, at, model, text_size, size in self._rows(sql, conversation):
             keys.append(key)
-            sizes.append(said + size)
+            sizes.append(text_size + size)
             if role is None:
                 entries.append(Event(id=id_, parent_id=parent_id, name=name, at=at))
                 continue
-            parts: list[Part] = [_UNREAD_TEXT] if said else []
+            parts: list[Part] = [_UNREAD_TEXT] if text_size else []
             parts += [*calls.get(key, ()), *answers.get(key, ())]
             if not parts and role == "tool":
                 parts.append(ToolResult(output=""))
-            usage = used.get(key)
+            usage = usage_by_key.get(key)
             entries.append(
                 Message(id=id_, parent_id=parent_id, role=role, at=at, model=model, parts=parts, usage=usage)
             )
         return Outline(replace(self._detail(conversation), timeline=entries), keys, sizes)
 
-    def _used(self, conversation: int) -> dict[int, Usage]:
-        """What the answers of a conversation used, by their keys."""
+    def _usage_by_key(self, conversation: int) -> dict[int, Usage]:
+        """Return the usage of a conversation's answers, by key."""
         names = ("input", "output", "cache_read", "cache_write", "reasoning", "total", "cost_usd")
         sql = f"SELECT message, {', '.join(names)} FROM usage WHERE conversation = ?"
         return {
@@ -153,22 +156,25 @@ class SearchRows(IndexEntries):
         """The same with no more than what was said in words: that is in columns, and nothing is unpacked."""
         sql = "SELECT key, conversation, id, role, at, CAST(text AS BLOB), position FROM timeline"
         rows = self._rows(f"{sql} WHERE key {IN_VALUES} AND role IS NOT NULL", as_json(keys))
-        found: dict[int, EntryView] = {}
-        for key, conversation, id_, role, at, said, position in rows:
-            text = (said or b"").decode("utf-8", "replace")
+        views: dict[int, EntryView] = {}
+        for key, conversation, id_, role, at, text_bytes, position in rows:
+            text = (text_bytes or b"").decode("utf-8", "replace")
             texts = (("text", text),) if text else ()
-            found[key] = EntryView(key, conversation, id_, role, at, text, position, texts)
-        return found | self._title_and_memory_views([key for key in keys if key not in found])
+            views[key] = EntryView(key, conversation, id_, role, at, text, position, texts)
+        return views | self._title_and_memory_views([key for key in keys if key not in views])
 
     def _title_and_memory_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
-        """What was found that is no message: titles and memories."""
+        """Return the views of titles and memories."""
         if not keys:
             return {}
-        asked = as_json(keys)
+        json_keys = as_json(keys)
         titles = self._rows(
-            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {IN_VALUES}", asked
+            f"SELECT title_key, key, title, updated_at FROM conversations WHERE title_key {IN_VALUES}",
+            json_keys,
         )
-        memories = self._rows(f"SELECT key, id, at, text, source FROM memories WHERE key {IN_VALUES}", asked)
+        memories = self._rows(
+            f"SELECT key, id, at, text, source FROM memories WHERE key {IN_VALUES}", json_keys
+        )
         return {
             key: EntryView(key, conversation, "", "", at, title, 0, (("title", title),))
             for key, conversation, title, at in titles
@@ -187,37 +193,39 @@ class SearchRows(IndexEntries):
         shape, head = next(
             self._rows("SELECT shape, head_id FROM conversations WHERE key = ?", entry.conversation)
         )
-        before, behind = (
+        before, after = (
             self._branch_neighbors(entry, head, count)
             if shape == "tree"
             else self._linear_neighbors(entry, count)
         )
-        entries = self.entry_views([*before, *behind])
-        return [entries[key] for key in before], [entries[key] for key in behind]
+        views = self.entry_views([*before, *after])
+        return [views[key] for key in before], [views[key] for key in after]
 
-    def _linear_neighbors(self, found: EntryView, count: int) -> tuple[list[int], list[int]]:
+    def _linear_neighbors(self, entry: EntryView, count: int) -> tuple[list[int], list[int]]:
         sql = (
             "SELECT key FROM timeline WHERE conversation = ? AND position {} ? AND role IS NOT NULL "
             "AND earlier = 0 ORDER BY position {} LIMIT ?"
         )
-        place = (found.conversation, found.position, count)
+        place = (entry.conversation, entry.position, count)
         before = [row[0] for row in self._rows(sql.format("<", "DESC"), *place)]
         return before[::-1], [row[0] for row in self._rows(sql.format(">", "ASC"), *place)]
 
     def _branch_neighbors(
-        self, found: EntryView, head: str | None, count: int
+        self, entry: EntryView, head: str | None, count: int
     ) -> tuple[list[int], list[int]]:
         sql = "SELECT key, id, parent_id, role FROM timeline WHERE conversation = ? AND earlier = 0"
-        rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", found.conversation)]
+        rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", entry.conversation)]
         parents = {row.id: row for row in rows}
         shown = {row.id for row in _chain(parents, head)}
-        # Of several that follow, the one that people see goes on, else the last.
+        # Of several children, the one on the shown branch is next, or else the last.
         following = {row.parent_id: row for row in rows if row.id not in shown}
         following |= {row.parent_id: row for row in rows if row.id in shown}
-        up = _chain(parents, found.message)[1:]
-        down = _chain({row.id: row for row in rows}, found.message, following)[1:]
-        before, behind = ([row.key for row in side if row.role is not None][:count] for side in (up, down))
-        return before[::-1], behind
+        ancestors = _chain(parents, entry.message)[1:]
+        descendants = _chain({row.id: row for row in rows}, entry.message, following)[1:]
+        before, after = (
+            [row.key for row in side if row.role is not None][:count] for side in (ancestors, descendants)
+        )
+        return before[::-1], after
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
         """Return, by key, the other conversations that contain a copy of an entry, if any."""
@@ -228,11 +236,11 @@ class SearchRows(IndexEntries):
             "UNION SELECT t.key, o.conversation FROM timeline t JOIN timeline o ON o.key = t.copy_of "
             f"WHERE t.key {IN_VALUES} ORDER BY 2"
         )
-        found: dict[int, list[int]] = {}
-        asked = as_json(keys)
-        for key, conversation in self._rows(sql, asked, asked):
-            found.setdefault(key, []).append(conversation)
-        return found
+        conversations: dict[int, list[int]] = {}
+        json_keys = as_json(keys)
+        for key, conversation in self._rows(sql, json_keys, json_keys):
+            conversations.setdefault(key, []).append(conversation)
+        return conversations
 
     def originals_copied_into(self, conversations: Collection[int]) -> list[int]:
         """Return the originals of the copies that conversations contain."""
@@ -243,23 +251,27 @@ class SearchRows(IndexEntries):
         self, keys: Sequence[int], conversations: Collection[int] = (), *, only_shown: bool = False
     ) -> dict[int, int]:
         """Return, by key, the key to show an entry under: its own, or that of a copy."""
-        asked = as_json(keys)
+        json_keys = as_json(keys)
         own = f"SELECT key, key, conversation FROM timeline WHERE key {IN_VALUES}"
         copies = f"SELECT copy_of, key, conversation FROM timeline WHERE copy_of {IN_VALUES} AND earlier = 0"
-        rows = [*self._rows(own, asked), *self._rows(f"{copies} ORDER BY conversation", asked)]
-        seen = cache(self._shown_keys)
+        rows = [*self._rows(own, json_keys), *self._rows(f"{copies} ORDER BY conversation", json_keys)]
+        shown_keys = cache(self._shown_keys)
         messages = {key for key, _, _ in rows}
-        found = {key: key for key in keys if key not in messages}
-        for key, place, conversation in rows:
+        resolved = {key: key for key in keys if key not in messages}
+        for key, candidate, conversation in rows:
             is_within = not conversations or conversation in conversations
-            if key not in found and is_within and (not only_shown or place in seen(conversation)):
-                found[key] = place
-        return found
+            if (
+                key not in resolved
+                and is_within
+                and (not only_shown or candidate in shown_keys(conversation))
+            ):
+                resolved[key] = candidate
+        return resolved
 
     def _shown_keys(self, conversation: int) -> set[int]:
-        """The entries of a conversation that people see: of a tree those on one branch.
+        """Return the entries of a conversation that users see: of a tree, those on one branch.
 
-        Tools that ran side by side hang their results off it; a system prompt stands outside of every branch.
+        Results of parallel tool calls hang off the branch; a system prompt is outside of every branch.
         """
         sql = "SELECT key, id, parent_id, role FROM timeline WHERE conversation = ? AND earlier = 0"
         rows = [_Node(*row) for row in self._rows(f"{sql} ORDER BY position", conversation)]
@@ -309,7 +321,7 @@ _VALUES = {
 def _chain(
     nodes: dict[str, _Node], start: str | None, following: dict[str | None, _Node] | None = None
 ) -> list[_Node]:
-    """From an entry to its first ancestor, or on to what follows it; a circle ends it."""
+    """Follow an entry to its first ancestor, or to its last descendant; a cycle ends the chain."""
     chain: dict[str, _Node] = {}
     node = nodes.get(start or "")
     while node is not None and node.id not in chain:

@@ -1,4 +1,4 @@
-"""What was used: sums for reports, and which answers nobody counted."""
+"""Sum up usage for reports, and find answers without usage."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SUMMED = (
     "reasoning", "other", "cost_usd",
 )  # fmt: skip
 SLOT_MS = 900_000
-# Whether none of a conversation's answers is counted, and it has some that it does not repeat from another
-# one. Forks and subagents of a counted conversation may repeat it in words that are not known as copies.
+# Whether none of a conversation's answers has usage, and some are not copies. Forks and subagents of a
+# conversation with usage may repeat it in words that are not recognized as copies.
 _UNCOUNTED = """
     c.twin_of IS NULL
     AND c.key NOT IN (SELECT conversation FROM usage_sums)
@@ -32,7 +32,7 @@ _UNCOUNTED = """
 
 
 class Spending(Lists):
-    """The part of the store that tells what was used."""
+    """The part of the store that sums up usage."""
 
     def usage(
         self,
@@ -48,15 +48,15 @@ class Spending(Lists):
         accurate to the quarter of an hour. `sizes` are the price tiers of models: prompts are grouped by the
         highest tier that they exceed.
         """
-        above, models = _above(sizes or {})
+        tier_sql, models = _price_tier_sql(sizes or {})
         where, values = _conditions(filters)
         conversation = "s.conversation" if per == "conversation" else "0"
         project = "c.project" if per == "project" else "NULL"
         sums = ", ".join(f"sum(s.{name})" for name in _SUMMED)
-        # SQLite sorts by all of these: first comes what differs most, what is always the same is left out.
+        # SQLite sorts by all of these: put the most selective first, and leave out constants.
         groups = {"conversation": "1, ", "project": "2, ", None: ""}[per] + "3, 6, 5, 4, 7, 8, 9"
         sql = (
-            f"SELECT {conversation}, {project}, bucket(s.slot), c.source, s.model, {above}, s.estimated, "
+            f"SELECT {conversation}, {project}, bucket(s.slot), c.source, s.model, {tier_sql}, s.estimated, "
             f"s.state, s.is_stated, {sums} "
             "FROM usage_sums s CROSS JOIN conversations c ON c.key = s.conversation "
             f"WHERE {' AND '.join(where) or '1'} GROUP BY {groups}"
@@ -69,7 +69,7 @@ class Spending(Lists):
 
     def used_models(self) -> list[str]:
         """Return every model with usage."""
-        # With ORDER BY, SQLite would sort every row before it looks which are the same.
+        # With ORDER BY, SQLite would sort every row before it removes duplicates.
         sql = "SELECT DISTINCT model FROM usage_sums WHERE model IS NOT NULL"
         return sorted(row[0] for row in self._rows(sql))
 
@@ -98,20 +98,20 @@ class Spending(Lists):
         return {row[0] for row in self._rows(sql, conversation)}
 
 
-def _above(sizes: Mapping[str, Sequence[int]]) -> tuple[str, list[str]]:
-    """The SQL by which prompts are told by their size, and its values: models that have such prices."""
+def _price_tier_sql(sizes: Mapping[str, Sequence[int]]) -> tuple[str, list[str]]:
+    """Return the SQL for the price tier of prompts, and its values: the models with such tiers."""
     cases: list[str] = []
     models: list[str] = []
     for size in sorted({size for each in sizes.values() for size in each}, reverse=True):
-        having = [model for model, each in sizes.items() if size in each]
-        places = ", ".join("?" * len(having))
+        tiered_models = [model for model, each in sizes.items() if size in each]
+        places = ", ".join("?" * len(tiered_models))
         cases.append(f"WHEN s.above >= {size:d} AND s.model IN ({places}) THEN {size:d}")
-        models += having
+        models += tiered_models
     return (f"CASE {' '.join(cases)} ELSE 0 END" if cases else "0"), models
 
 
 def _conditions(filters: Filter) -> tuple[list[str], list[Any]]:
-    """Conversations by what they are, tokens by their own time and model."""
+    """Return SQL conditions: conversations by their properties, usage by its own time and model."""
     of_conversations = Filter(
         source=filters.source,
         project=filters.project,
