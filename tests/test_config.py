@@ -365,7 +365,7 @@ def test_whatever_the_file_says_is_taken_or_named(rows: list[tuple[str, str]]) -
 @given(ANY_KEY, st.lists(st.text(max_size=20), min_size=1, max_size=2))
 def test_whatever_is_to_be_written_is_taken_or_named(key: str, values: list[str]) -> None:
     try:
-        value = config.written(key, values)
+        value = config.file_value(key, values)
     except BadConfig:
         return
     text = toml_text.changed("", key, value)
@@ -453,7 +453,7 @@ def test_a_wrong_price_is_named(price: str, tmp_path: Path) -> None:
 
 def test_a_price_is_written_into_the_file_by_hand() -> None:
     with pytest.raises(BadConfig, match="several values"):
-        config.written("prices.m", ["3"])
+        config.file_value("prices.m", ["3"])
 
 
 def test_no_variable_settles_a_price(tmp_path: Path) -> None:

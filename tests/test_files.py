@@ -169,7 +169,7 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path) -> None:
     (tmp_path / "target" / "file").write_text("mine")
     (tmp_path / ".aj-7-7.part").symlink_to(tmp_path / "target")
     age(tmp_path)
-    files._tidied.clear()
+    files._cleaned_folders.clear()
     files.write_bytes(str(tmp_path / "other.json"), b"{}")
 
     left = {path.name for path in tmp_path.iterdir()}
@@ -186,7 +186,7 @@ def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"now\n"
         age(tmp_path)
-        files._tidied.clear()
+        files._cleaned_folders.clear()
         files.write_bytes(str(tmp_path / "other.json"), b"{}")
         process.communicate(b"")
     assert {path.name for path in tmp_path.iterdir()} == {"other.json", "out.json", "pages"}

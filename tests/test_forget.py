@@ -33,7 +33,7 @@ def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: p
         imported(config, "new")  # whose row has the number of the one that went
         return True
 
-    monkeypatch.setattr(forget, "agreed", somebody_else)
+    monkeypatch.setattr(forget, "confirm", somebody_else)
     forget.command.main(["gone"], standalone_mode=False)
 
     with archive.open_to_read(config.home) as opened:
@@ -55,7 +55,7 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
         questions.append(question)
         return True
 
-    monkeypatch.setattr(forget, "agreed", says_yes)
+    monkeypatch.setattr(forget, "confirm", says_yes)
     forget.command.main(["b", "--yes"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:
         assert {"a", "c"} == {each.id for each in opened.store.conversations(ALL)}

@@ -442,7 +442,7 @@ def test_only_what_is_shown_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: P
             return block(key, upto)
 
         monkeypatch.setattr(archive.store, "_block", counted)
-        load = show._Outlined(RecoveringReader(archive), key, outline)
+        load = show._EntryLoader(RecoveringReader(archive), key, outline)
         shown = list(lines(load.conversation, View(message="q30", context=1), load=load))
         assert any("question30" in str(line) for line in shown)
         assert 0 < len(set(read)) <= 4, read
@@ -466,7 +466,7 @@ def test_a_large_conversation_is_shown_as_a_small_one_is(
     with open_to_read(tmp_path / "other") as archive:
         key = the(archive.store, "large").key
         whole = archive.store.conversation(key)
-        load = show._Outlined(RecoveringReader(archive), key, archive.store.outline(key))
+        load = show._EntryLoader(RecoveringReader(archive), key, archive.store.outline(key))
         for view in (
             View(),
             View(message="q5"),

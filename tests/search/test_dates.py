@@ -84,4 +84,4 @@ def test_days_months_and_years_begin_in_the_zone_that_is_reported_in(
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: NOW)
 
-    assert meant == _filters.moment_in(ZoneInfo("America/New_York"), said, "--since")
+    assert meant == _filters.timestamp_in(ZoneInfo("America/New_York"), said, "--since")

@@ -15,7 +15,7 @@ from agent_journal import config as configs
 from agent_journal import journal as journals
 from agent_journal.archive import importing, open_to_write
 from agent_journal.archive.candidates import ImportCandidate
-from agent_journal.cli.search import _tell
+from agent_journal.cli.search import _report
 from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
 from agent_journal.journal import Journal, export, index_upkeep
@@ -590,7 +590,7 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
 
 
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    _tell(Answer([], is_whole=False, behind=3), as_json=False)
+    _report(Answer([], is_whole=False, behind=3), as_json=False)
 
     assert "as far as two seconds went\naj: nothing was found\n" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.terminal.data import ShownData
+from agent_journal.terminal.data import SanitizedBytes
 from agent_journal.text.sanitize import safe_data
 
 NASTY = "a\x9b31mb\u202ec\x7fd\u2066e\U000e0041f\x85g"
@@ -23,7 +23,7 @@ NASTY = "a\x9b31mb\u202ec\x7fd\u2066e\U000e0041f\x85g"
 
 def shown(*pieces: bytes) -> str:
     stream = io.StringIO()
-    out = ShownData(stream)
+    out = SanitizedBytes(stream)
     assert len(b"".join(pieces)) == sum(map(out.write, pieces))
     out.flush()
     return stream.getvalue()

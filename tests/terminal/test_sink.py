@@ -140,7 +140,7 @@ def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, is_yes: b
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
 
-    assert is_yes == terminal.agreed("erase\x1b[2J?")
+    assert is_yes == terminal.confirm("erase\x1b[2J?")
     assert "erase\\x1b[2J? [y/N] " == screen.got()
 
 
@@ -158,7 +158,7 @@ def test_colours_can_be_refused(monkeypatch: pytest.MonkeyPatch, name: str, valu
 def test_an_empty_refusal_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "")
 
-    assert terminal.sink_of(Screen()).colour
+    assert terminal.sink_of(Screen()).color
 
 
 @pytest.mark.usefixtures("_plain_environment")
@@ -172,7 +172,7 @@ def test_the_width_is_stated_or_eighty(monkeypatch: pytest.MonkeyPatch, columns:
 def test_a_file_has_no_colours_and_no_width() -> None:
     sink = terminal.sink_of(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
 
-    assert (False, None) == (sink.colour, sink.width)
+    assert (False, None) == (sink.color, sink.width)
 
 
 def test_what_the_encoding_lacks_is_escaped() -> None:

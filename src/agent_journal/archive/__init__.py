@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_journal.archive import machine
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.sqlite import open_store
+from agent_journal.archive.sqlite.connection import RESTORE_ADVICE
 from agent_journal.archive.vault import Vault
 from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import AgentJournalError, NoSuchConversation, OlderArchive, UnusableArchive
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from agent_journal.archive.sqlite import SqliteStore
     from agent_journal.archive.store import Listed
 
+HOW_TO_START = "'aj sync' creates it, 'aj demo' creates a sample"
+"""What to do if there is no journal yet."""
 DATABASE, VAULT, LOCK = "journal.db", "vault", "lock"
 
 
@@ -73,8 +76,8 @@ def _require_rows(home: Path) -> None:
     """Refuse to create an empty database next to a vault: only the lost rows know what its bytes are."""
     if not (home / DATABASE).exists() and exists(home):
         reason = (
-            f"it is gone, and {VAULT} beside it is not; 'aj backup' copies can be put in its place, "
-            "or move the vault away to begin anew"
+            f"it is missing, but {VAULT} next to it is not; {RESTORE_ADVICE}, "
+            "or move the vault elsewhere to start again"
         )
         raise UnusableArchive(str(home / DATABASE), reason)
 
@@ -86,7 +89,7 @@ def open_to_read(home: Path, on_migrate: Callable[[], None] | None = None) -> Ar
     before.
     """
     if not exists(home):
-        raise UnusableArchive(str(home), "there is none yet; 'aj sync' makes it, 'aj demo' shows one")
+        raise UnusableArchive(str(home), f"there is none yet; {HOW_TO_START}")
     try:
         opened = open_without_migrating(home)
     except OlderArchive as older:
@@ -125,7 +128,7 @@ def open_to_write(
     An archive that another machine uses too is refused, unless it is adopted.
     """
     if not create and not exists(home):
-        raise UnusableArchive(str(home), "it was there a moment ago and is gone")
+        raise UnusableArchive(str(home), "it was deleted just now")
     _require_rows(home)
     lock = Lock(home / LOCK)
     lock.acquire(wait, on_wait)

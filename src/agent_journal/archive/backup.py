@@ -41,12 +41,12 @@ def backup(archive: Archive, target: Path) -> Copied:
     damaged in the journal is listed; the copy has everything else.
     """
     if not _is_text(target):
-        raise CannotWrite(as_text(str(target)), "its name is no text; name another folder")
+        raise CannotWrite(as_text(str(target)), "its name is not valid text; choose another folder")
     is_there = target.exists()
     if is_there and not target.is_dir():
-        raise CannotWrite(str(target), "it is a file; name a new folder")
+        raise CannotWrite(str(target), "it is a file; choose a new folder")
     if is_there and any(each.name != _PARTIAL for each in target.iterdir()):
-        raise CannotWrite(str(target), "it is there already and not empty; name a new folder")
+        raise CannotWrite(str(target), "it already exists and is not empty; choose a new folder")
     partial = target / _PARTIAL if is_there else target.with_name(target.name + _PARTIAL)
     _clear(partial)
     private_folder(str(partial))
@@ -75,7 +75,9 @@ def _clear(partial: Path) -> None:
         return
     is_partial_copy = partial.is_dir() and not partial.is_symlink()
     if not is_partial_copy or any(not each.name.startswith((DATABASE, VAULT)) for each in partial.iterdir()):
-        raise CannotWrite(str(partial), "the copy is made there, and it holds something else; move that away")
+        raise CannotWrite(
+            str(partial), "the backup is built there, but it contains something else; move that elsewhere"
+        )
     shutil.rmtree(partial)
 
 
@@ -112,7 +114,9 @@ def _verify(copy: Archive, archive: Archive) -> list[Problem]:
         if not trouble:
             continue
         if archive.vault.is_intact(blob):
-            reason = "the copy is not what was copied; is the disk sound? Try again, or name another folder"
+            reason = (
+                "the copy differs from the original; check the disk, then try again or choose another folder"
+            )
             raise CannotWrite(copy.vault.pack_path(location.pack), reason)
         holders = blobs_of(copy) if holders is None else holders
         paths = ", ".join(row.path for row in holders.get(blob, ()))

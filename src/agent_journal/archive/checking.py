@@ -52,7 +52,7 @@ def _with_source_paths(archive: Archive, damage: list[Damage]) -> Iterator[Probl
     holders = blobs_of(archive) if damage else {}
     for each in damage:
         paths = ", ".join(row.path for row in holders.get(each.blob, ()))
-        yield Problem(each.where, f"{each.problem}; a piece of {paths}" if paths else each.problem)
+        yield Problem(each.where, f"{each.problem}; part of {paths}" if paths else each.problem)
 
 
 def vault_damage(archive: Archive) -> list[Damage]:
@@ -73,7 +73,7 @@ def _blob_problems(archive: Archive, *, deep: bool) -> Iterator[Problem]:
         if needed is not None and blob not in needed:
             continue
         if not location.is_lost and location.start + location.stored > sizes.get(location.pack, 0):
-            yield Problem(archive.vault.pack_path(location.pack), f"{blob.hex()} lies behind its end")
+            yield Problem(archive.vault.pack_path(location.pack), f"{blob.hex()} is after its end")
         elif deep or location.is_lost:
             trouble = archive.vault.problem_at(blob, location)
             if trouble:
@@ -114,7 +114,7 @@ def _snapshot_problems(archive: Archive, row: SourceRow, *, deep: bool) -> Itera
             continue  # reported by the store's own check
         missing = [blob for blob in snapshot.manifest.blobs() if archive.store.location(blob) is None]
         if missing:
-            yield Problem(row.path, f"{len(missing):,} pieces of what was kept of it are in no pack")
+            yield Problem(row.path, f"{len(missing):,} pieces of its content are in no pack")
             continue
         for file in snapshot.manifest.files.values() if deep else ():
             try:
@@ -126,4 +126,4 @@ def _snapshot_problems(archive: Archive, row: SourceRow, *, deep: bool) -> Itera
                 yield Problem(error.where, error.reason)
                 continue
             if digest.digest() != file.sha256:
-                yield Problem(row.path, f"{file.name} is not what was kept of it")
+                yield Problem(row.path, f"{file.name} differs from what was stored")

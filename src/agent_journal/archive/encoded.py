@@ -57,5 +57,5 @@ def _with_digits(values: list[Any]) -> list[Any]:
 
 def _number(code: int, data: memoryview) -> Any:
     if code != _BIG_INT_EXTENSION:
-        raise msgspec.ValidationError(f"an extension of number {code} is not known")
+        raise msgspec.ValidationError(f"the extension {code} is unknown")
     return int(bytes(data), 16)

@@ -411,7 +411,7 @@ def _absent_result(path: str) -> Result:
 
 
 def _forgotten_result(row: SourceRow) -> Result:
-    why = f"{row.path}: all that it held was forgotten by 'aj forget', and is not imported again"
+    why = f"{row.path}: everything in it was deleted with 'aj forget', so it is not imported again"
     return Result(source=row.reader, file=row.path, status=Status.FORGOTTEN, notes=[why])
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import ArchiveInUse, UnusableArchive
-from agent_journal.files import keep_private, private_folder
+from agent_journal.files import make_private, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,9 @@ class Lock:
             private_folder(str(self._path.parent))
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
             if not os.fstat(handle).st_size:  # the file is new
-                keep_private(handle)
+                make_private(handle)
         except OSError as error:
-            advice = "; 'aj doctor' says what to do" if isinstance(error, PermissionError) else ""
+            advice = "; 'aj doctor' shows what to do" if isinstance(error, PermissionError) else ""
             raise UnusableArchive(str(self._path.parent), _reason(error) + advice) from error
         deadline = time.monotonic() + wait
         has_called = False
@@ -46,7 +46,9 @@ class Lock:
                 time.sleep(_POLL_S)
         except OSError as error:  # a file system without locks
             os.close(handle)
-            raise UnusableArchive(str(self._path.parent), f"no lock ({_reason(error)})") from error
+            raise UnusableArchive(
+                str(self._path.parent), f"it cannot be locked ({_reason(error)})"
+            ) from error
         except BaseException:
             os.close(handle)
             raise

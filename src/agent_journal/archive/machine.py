@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnusableArchive
-from agent_journal.files import keep_private
+from agent_journal.files import make_private
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Store
@@ -24,12 +24,13 @@ MARK = "generation"
 _MAX_WRITERS = 20
 _LINUX_ID_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 _SHARED = (
-    "another machine wrote to it after this one did, and a journal belongs to one; keep it where no service "
-    "copies it and share copies by 'aj backup', or make it this machine's with 'aj doctor --adopt'"
+    "another machine wrote to it after this one did, but a journal belongs to one machine; move it to a "
+    "folder that no service copies and share backups made with 'aj backup', or assign it to this machine "
+    "with 'aj doctor --adopt'"
 )
 _TORN = (
-    "it was copied from another machine while something wrote to it, and is not whole; copy it again when "
-    "no aj runs there, or take it as it is with 'aj doctor --adopt'"
+    "it was copied from another machine while it was being written, so it is not complete; copy it again "
+    "while no aj is running there, or accept it as it is with 'aj doctor --adopt'"
 )
 
 
@@ -108,7 +109,7 @@ def leave_mark(home: Path, mark: str) -> None:
     with suppress(OSError):
         handle = os.open(home / MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            keep_private(handle)
+            make_private(handle)
             os.write(handle, mark.encode())
         finally:
             os.close(handle)

@@ -71,13 +71,13 @@ def store_media(
     for place, source in _media_files(unit, refs):
         size = _size(source)
         if largest is not None and size > largest:
-            detail = f"its {size:,} bytes are not kept: storage.media_max_mb is {largest // 10**6:,}"
+            detail = f"its {size:,} bytes were not stored: storage.media_max_mb is {largest // 10**6:,}"
             note.add(Kind.IGNORED_FILE, source.label, detail=detail)
             continue
         try:
             capture.file(place, source)
         except UnreadableSource as error:
-            note.add(Kind.IGNORED_FILE, source.label, detail=f"it is not kept: {error.reason}")
+            note.add(Kind.IGNORED_FILE, source.label, detail=f"it was not stored: {error.reason}")
 
 
 def _media_files(unit: Source, refs: Iterable[str]) -> Iterator[tuple[str, Source]]:

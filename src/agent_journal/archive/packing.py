@@ -29,7 +29,7 @@ class Compressor:
         try:
             # A damaged frame may claim any size: do not allocate it.
             if size is not None and zstandard.frame_content_size(packed) != size:
-                raise ValueError("it has another size")
+                raise ValueError("its size is wrong")
             return self._decompressor.decompress(packed)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error

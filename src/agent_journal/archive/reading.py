@@ -112,7 +112,7 @@ class SourceReading:
         except _Unfinished:
             row.status = Status.PENDING
             note = Notes(candidate.path)  # the reader's notes on half a record are of no use
-            note.add(Kind.TORN_TAIL, candidate.path, "", "its first record is still being written")
+            note.add(Kind.TORN_TAIL, candidate.path, "", "its first record is not complete yet")
         except (UnknownFormat, AmbiguousFormat) as error:
             row.status = Status.UNREADABLE if note.failures else Status.UNKNOWN
             where = error.where if candidate.path == "-" else candidate.path

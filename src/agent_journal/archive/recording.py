@@ -351,7 +351,7 @@ class ReplayedDatabase(Database):
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
         answer = self._answers.get((sql, values))
         if answer is None:
-            raise UnreadableSource(self._label, "this was not asked when the database was kept")
+            raise UnreadableSource(self._label, "this query was not recorded when the database was imported")
         for group in answer.groups:
             yield from _ROWS.decode(self._vault.get(group))
         if answer.read_error:
@@ -401,7 +401,7 @@ class ReplayedSource:
     def open(self) -> Stream:
         file = self._manifest.files.get(self._unit_path)
         if file is None:
-            raise UnreadableSource(self.label, "it was not kept")
+            raise UnreadableSource(self.label, "it was not stored")
         return stream_of(file, self._vault, self.label)
 
     def children(self) -> Sequence[Source]:

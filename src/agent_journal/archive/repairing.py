@@ -113,9 +113,7 @@ class Repair:
 
     def _repair_database_indexes(self) -> None:
         if self._archive.store.rebuild_damaged_indexes():
-            self._repaired.append(
-                Repaired("journal.db", "an index of its tables was damaged, and made again")
-            )
+            self._repaired.append(Repaired("journal.db", "rebuilt an index of its tables that was damaged"))
 
     # Blobs
 
@@ -154,7 +152,9 @@ class Repair:
                 except (AgentJournalError, OSError):
                     pass  # what was read before that is still useful
                 self._archive.vault.settle()
-                self._record_repaired(row.path, damaged, selective_vault.stored, "read again from the source")
+                self._record_repaired(
+                    row.path, damaged, selective_vault.stored, "read again from its file on disk"
+                )
 
     def _reimport_sources(
         self, damaged: dict[bytes, BlobLocation], reimport: Callable[[list[ImportCandidate]], None]
@@ -178,9 +178,7 @@ class Repair:
             del damaged[blob]
         for row in available:
             if not any(each.manifest.damage for each in store.snapshots(row.key)) and gone:
-                self._repaired.append(
-                    Repaired(row.path, "what tells which bytes were kept of it, imported again")
-                )
+                self._repaired.append(Repaired(row.path, "its list of stored bytes: imported again"))
 
     def _repair_from_backup(self, damaged: dict[bytes, BlobLocation], backup: Archive) -> None:
         blobs_by_path: dict[str, set[bytes]] = {}
@@ -220,7 +218,7 @@ class Repair:
             names = self._conversations_lost_in(snapshot, row.path)
             if gives_up:
                 self._give_up(snapshot, blobs, row.path)
-            how = f"{len(blobs):,} {'piece' if len(blobs) == 1 else 'pieces'} of what the vault kept of it"
+            how = f"{len(blobs):,} {'piece' if len(blobs) == 1 else 'pieces'} of its content in the vault"
             self._lost.append(Lost(row.path, how, size, names, gives_up))
         if gives_up:
             forgetting.sweep(self._archive)
@@ -267,7 +265,7 @@ class Repair:
             if not damaged_rows:
                 continue
             name = f"{listed.source}:{listed.id}"
-            self._on_progress(f"mending {name}")
+            self._on_progress(f"repairing {name}")
             for item, where in self._other_versions(listed.key, backup):
                 with store.transaction():
                     mended = store.repair_entries(
@@ -275,12 +273,8 @@ class Repair:
                     )
                 left = store.damaged_rows(listed.key)
                 if mended or left.detail != damaged_rows.detail:
-                    what = (
-                        f"{mended:,} {'entry' if mended == 1 else 'entries'}"
-                        if mended
-                        else "what is known of it"
-                    )
-                    self._repaired.append(Repaired(name, f"{what} of the rows {where}"))
+                    what = f"{mended:,} {'entry' if mended == 1 else 'entries'}" if mended else "its metadata"
+                    self._repaired.append(Repaired(name, f"{what} {where}"))
                 damaged_rows = left
                 if not damaged_rows:
                     break
@@ -289,8 +283,9 @@ class Repair:
         with store.transaction():
             mended = store.repair_links()
         if mended:
-            told = f"{mended:,} that did not fit together {'was' if mended == 1 else 'were'} set right"
-            self._repaired.append(Repaired("journal.db", f"counts and links of the rows: {told}"))
+            self._repaired.append(
+                Repaired("journal.db", f"counts and links of the rows: {mended:,} corrected")
+            )
 
     def _report_lost_rows(self, key: int, name: str, damaged_rows: DamagedRows, *, gives_up: bool) -> None:
         if gives_up:
@@ -298,11 +293,11 @@ class Repair:
                 self._archive.store.accept_columns(key)
         number = len(damaged_rows.entries)
         what = (
-            f"{number:,} {'entry' if number == 1 else 'entries'} of the rows, all but the words"
+            f"{number:,} {'entry' if number == 1 else 'entries'} in the rows, except for the text"
             if number
             else ""
         )
-        detail = "what is known of it beside its entries" if damaged_rows.detail else ""
+        detail = "its metadata" if damaged_rows.detail else ""
         self._lost.append(Lost(name, " and ".join(filter(None, (what, detail))), 0, [name], gives_up))
 
     def _other_versions(self, key: int, backup: Archive | None) -> Iterator[tuple[Conversation, str]]:
@@ -310,7 +305,7 @@ class Repair:
         store = self._archive.store
         listed = store.listed([key])[key]
         for item in salvage.versions_in_vault(self._archive, key):
-            yield item, "read again from the vault"
+            yield item, "restored from the vault"
         key_in_backup = backup.store.key_of(listed.source, listed.id) if backup is not None else None
         if backup is not None and key_in_backup is not None and not backup.store.damaged_rows(key_in_backup):
             yield backup.store.conversation(key_in_backup), f"copied from {backup.home}"
@@ -326,7 +321,7 @@ def restore_rows(home: Path, backup: Path) -> list[Repaired]:
     with open_without_migrating(backup) as copy:
         problems = [*copy.store.problems()]
         if problems:
-            raise DamagedArchive(problems[0][0], f"the backup cannot be used either: {problems[0][1]}")
+            raise DamagedArchive(problems[0][0], f"the backup is damaged too: {problems[0][1]}")
         lock = Lock(home / LOCK)
         lock.acquire(0)
         try:
@@ -338,8 +333,8 @@ def restore_rows(home: Path, backup: Path) -> list[Repaired]:
             sync_folder(str(home))
         finally:
             lock.release()
-    how = f"the rows could not be used; those of {backup} are in their place, and they are {aside.name} now"
-    return [Repaired(DATABASE, f"{how}. 'aj sync' brings in what came since")]
+    how = f"replaced by the database in {backup}; the damaged one is now {aside.name}"
+    return [Repaired(DATABASE, f"{how}; run 'aj sync' to add what is newer")]
 
 
 def _set_aside(home: Path) -> Path:

@@ -172,10 +172,10 @@ class DamageReport(NamedTuple):
     def __str__(self) -> str:
         """Describe the damage for the user."""
         counts = [
-            f"{self.recovered:,} damaged in the rows and taken from the vault" if self.recovered else "",
-            f"{self.missing:,} damaged, of which only the words are left" if self.missing else "",
+            f"{self.recovered:,} damaged in the rows, restored from the vault" if self.recovered else "",
+            f"{self.missing:,} damaged, only their text is left" if self.missing else "",
         ]
-        return f"entries: {', '.join(filter(None, counts))}; 'aj repair' heals what can be healed"
+        return f"entries: {', '.join(filter(None, counts))}; 'aj repair' repairs what it can"
 
 
 class RecoveringReader:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agent_journal.archive.packing import Compressor
 from agent_journal.errors import CannotWrite, DamagedArchive
-from agent_journal.files import keep_private, private_folder, sync_folder
+from agent_journal.files import make_private, private_folder, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -138,12 +138,10 @@ class Vault:
         if location.is_lost:
             return f"{blob.hex()} is lost"
         if not self.is_within_pack(location):
-            return f"{blob.hex()} lies behind its end"
+            return f"{blob.hex()} is after its end"
         try:
             self.read_at(blob, location)
-            return (
-                "" if self.has_matching_header(blob, location) else f"{blob.hex()} is not what it says it is"
-            )
+            return "" if self.has_matching_header(blob, location) else f"{blob.hex()} has the wrong checksum"
         except DamagedArchive as error:
             return error.reason
 
@@ -158,7 +156,7 @@ class Vault:
         """Return the bytes at a location, if they have the right hash."""
         data = self._unpacked(blob, location)
         if hashlib.sha256(data).digest() != blob:
-            raise DamagedArchive(self.pack_path(location.pack), f"{blob.hex()} has other bytes")
+            raise DamagedArchive(self.pack_path(location.pack), f"{blob.hex()} has the wrong bytes")
         return data
 
     def _unpacked(self, blob: bytes, location: BlobLocation) -> bytes:
@@ -333,7 +331,7 @@ class Vault:
             private_folder(str(self._folder))
             self._out = os.open(self.pack_path(pack), flags, 0o600)
             if not os.fstat(self._out).st_size:
-                keep_private(self._out)
+                make_private(self._out)
         except OSError as error:
             raise CannotWrite(self.pack_path(pack), _reason(error)) from error
         self._sizes.clear()

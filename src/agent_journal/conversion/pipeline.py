@@ -50,7 +50,7 @@ def parse_format(text: str) -> tuple[Reader, str | None]:
     name, at, version = text.partition("@")
     reader = readers.get(name)
     if at and version not in reader.INFO.versions:
-        raise NoSuchName(f"version of {name}", version, reader.INFO.versions)
+        raise NoSuchName(f"{name} version", version, reader.INFO.versions)
     return reader, version or None
 
 

@@ -383,7 +383,7 @@ def at_it(config: Config) -> str:
 def state(kept: Archive, config: Config) -> State:
     """How far the vectors are."""
     if not config.index.vector.enabled:
-        return State("", problem="index.vector.enabled is false")
+        return State("", problem="disabled (index.vector.enabled)")
     name = models.name_of(config.index.vector.model_path, own=config.index.vector.model_use == "all")
     running = at_it(config)
     entries = index_upkeep.entries(kept, config)
@@ -409,10 +409,10 @@ def fit(kept: Archive, config: Config) -> list[tuple[str, str]]:
         said = vectors.about(place)
         problems = Stored(place, said).problems() if said is not None else []
     except IndexDamaged as error:
-        return [(error.where, f"{error.reason}; 'aj embed --anew' makes them again")]
+        return [(error.where, f"{error.reason}; 'aj embed --rebuild' computes them again")]
     if said is not None and said.made.journal != kept.store.journal_id:
         problems.append("they belong to another journal")
-    return [(str(place), f"{problem}; 'aj embed --anew' makes them again") for problem in problems]
+    return [(str(place), f"{problem}; 'aj embed --rebuild' computes them again") for problem in problems]
 
 
 @contextmanager

@@ -359,9 +359,7 @@ def index_made_anew(config: Config) -> Repaired:
     """What is told of an index that was damaged."""
     from agent_journal.archive.repairing import Repaired  # noqa: PLC0415 (seldom)
 
-    return Repaired(
-        str(config.storage.index_path), "the search index was damaged, and made again from the rows"
-    )
+    return Repaired(str(config.storage.index_path), "rebuilt, because it was damaged")
 
 
 def mend(config: Config, *, anew: bool) -> bool:
@@ -484,7 +482,7 @@ class Journal(Closing):
         """
         told = [(str(each), each.missing > 0) for each in self._soundly().take_reports()]
         for error in self._exactly().damage(listed.key) if exact else ():
-            why = f"{error.where}: {error.reason}; what the source itself said is as the rows have it"
+            why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
             told.append((why, True))
         return told
 
@@ -550,7 +548,7 @@ class Journal(Closing):
             query = query._replace(strict=True, enough=None)
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
-            raise NoSuchName("mode of search", mode, MODES)
+            raise NoSuchName("search mode", mode, MODES)
         if self._searching is None:
             self._searching = Searching(self._archive, self._config)
         page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)

@@ -187,7 +187,7 @@ def fit(kept: Archive, config: Config) -> IndexFit:
     folder = config.storage.index_path
     last = kept.store.last_key()
     if not index_folder.is_there(folder):
-        return IndexFit([], "there is no index yet; 'aj sync' makes it" if last else "")
+        return IndexFit([], "There is no search index yet; 'aj sync' builds it." if last else "")
     try:
         index = index_of(kept, config)
         problems = index.check()
@@ -197,9 +197,9 @@ def fit(kept: Archive, config: Config) -> IndexFit:
     expected = kept.store.indexable()
     behind = ""
     if index.upto != last or kept.store.removed():
-        behind = f"the index knows entries up to {index.upto:,} of {last:,}; 'aj sync' brings it up"
+        behind = f"The search index has entries up to {index.upto:,} of {last:,}; 'aj sync' updates it."
     elif count != expected:
-        problems.append(f"it has {count:,} entries, the rows have {expected:,}; 'aj reindex' makes it again")
+        problems.append(f"it has {count:,} entries, but the rows have {expected:,}; 'aj reindex' rebuilds it")
     return IndexFit([(str(folder), what) for what in problems], behind)
 
 

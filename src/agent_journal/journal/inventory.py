@@ -83,7 +83,7 @@ def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Ar
 def _whose(found: ImportCandidate, infos: list[ReaderInfo]) -> str:
     """The source that looks there; the titles of several, as only the content tells whose it is."""
     several = (info.title for info in infos if found.home in usual_homes(info))
-    return found.reader or " or ".join(several) or "claimed by several"
+    return found.reader or " or ".join(several) or "recognized by several readers"
 
 
 def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Iterator[str]:

@@ -34,14 +34,15 @@ class ByMeaning:
         """Who ranks by meaning, or by words and meaning; by words alone if there are no vectors."""
         settled = self._config.index.vector
         if not settled.enabled:
-            self.notice = "search by meaning is switched off (index.vector.enabled); found by words alone"
+            self.notice = "Semantic search is disabled (index.vector.enabled); searched by words only."
             return words
         model = self._opened_model()
         if model is None:
-            self.notice = f"{self._trouble}; found by words alone"
+            self.notice = f"Semantic search is not available: {self._trouble}. Searched by words only."
             return words
         ranker = self._ranker(words, model, with_words=with_words)
-        self.notice = "; ".join(filter(None, (self._trouble, self.notice)))
+        trouble = f"Semantic search: {self._trouble}." if self._trouble else ""
+        self.notice = " ".join(filter(None, (trouble, self.notice)))
         return ranker
 
     def _opened_model(self) -> Model | None:
@@ -59,7 +60,9 @@ class ByMeaning:
         try:
             stored = None if said is None else Stored(embeddings.folder(self._config), said)
         except IndexDamaged as error:
-            self.notice = f"{error.where}: {error.reason}; 'aj embed --anew' makes it again"
+            self.notice = (
+                f"Cannot use the embeddings in {error.where}: {error.reason}; run 'aj embed --rebuild'."
+            )
             return words
         if not is_whole and not self.notice:
             self.notice = self._how_far(stored.entries if stored else 0, words.count)
@@ -83,14 +86,14 @@ class ByMeaning:
         except ArchiveInUse:
             return False, ""  # somebody else is at it
         except AgentJournalError as error:  # a disk that is full, a journal that may only be read
-            return False, f"what came last is not found by meaning: {error}"
+            return False, f"The newest messages have no embeddings: {error}"
 
     def _how_far(self, done: int, entries: int) -> str:
         """How much has vectors, about: who searches does not wait until all is counted."""
         share = min(100 * done // max(entries, 1), 99)
         is_going_on = embeddings.at_it(self._config)
-        others = "the others are being prepared" if is_going_on else "'aj embed' prepares the others"
-        return f"{share} % of the entries can be found by meaning so far; {others}"
+        rest = "the rest is being computed" if is_going_on else "'aj embed' computes the rest"
+        return f"Only {share}% of the entries have embeddings; {rest}."
 
     def _reranked(self, ranker: Ranker) -> Ranker:
         """The ranker, with the best read once more by the person's own model, if that is what it is for."""

@@ -79,7 +79,8 @@ class Watcher:
         """Watch until `stop` is called or a person interrupts."""
         try:
             self._look_at_all()
-            self._say(f"watching {count(len(self._known), 'history', 'histories')}; Ctrl-C ends it")
+            watched = count(len(self._known), "file or folder", "files and folders")
+            self._say(f"Watching {watched}; press Ctrl-C to stop.")
             while not self._stop.is_set():
                 self._watch_roots()
                 self._wait()
@@ -155,7 +156,7 @@ class Watcher:
         return stat is not None and stat == found.stat and time.monotonic() < until
 
     def _fall_back(self, error: OSError) -> None:
-        self._say(f"the system watches no more folders ({error}); looking at everything instead")
+        self._say(f"The system cannot watch more folders ({error}); checking all files regularly instead.")
         self._is_scanning = True
         self._end_watching()
 
@@ -205,7 +206,7 @@ class Watcher:
                 )
             except ArchiveInUse as error:
                 if not is_told:
-                    self._say(f"{error.said}; waiting for it")
+                    self._say(f"{error.description}; waiting for it to finish.")
                 is_told = True
                 continue
             return
@@ -217,7 +218,7 @@ class Watcher:
 
         def checked(kept: Archive) -> Iterable[ImportCandidate]:
             if self._journal_id and kept.store.journal_id != self._journal_id:
-                reason = "it was replaced while it was being watched; start again if that was meant"
+                reason = "it was replaced while aj was watching; start 'aj watch' again to use the new one"
                 raise UnusableArchive(str(self._config.home), reason)
             self._journal_id = kept.store.journal_id
             return found(kept)

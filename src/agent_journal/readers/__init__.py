@@ -127,13 +127,13 @@ def discover() -> dict[str, Reader]:
         for module in pkgutil.iter_modules(__path__)
         if module.name != "dialects"
     ]
-    found += plugins.plugged_in("agent_journal.readers", _what_is_wrong)
+    found += plugins.load_plugins("agent_journal.readers", _what_is_wrong)
     return {reader.INFO.name: reader for reader in found}
 
 
 def _what_is_wrong(module: Any) -> str | None:
     """Why a reader of another package cannot be used; None if it can."""
-    wrong = plugins.what_is_wrong(module, ReaderInfo, "sniff", "read")
+    wrong = plugins.find_defect(module, ReaderInfo, "sniff", "read")
     if wrong is not None:
         return wrong
     info: ReaderInfo = module.INFO

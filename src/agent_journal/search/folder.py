@@ -47,10 +47,10 @@ def about(folder: Path) -> About:
         known = About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
         return known._replace(left_out=tuple(map(str, said.get("left_out", ()))))
     except FileNotFoundError:
-        reason = "it is none of ours" if folder.exists() else "there is none"
+        reason = "it is not a search index of aj" if folder.exists() else "it does not exist"
         raise IndexDamaged(str(folder), reason) from None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise IndexDamaged(str(folder), "it does not say what it is") from error
+        raise IndexDamaged(str(folder), "its description is damaged") from error
 
 
 def say(folder: Path, what: About) -> None:
@@ -105,7 +105,9 @@ def why_not_ours(folder: Path) -> CannotWrite | None:
     """Why no index may be written to a folder: other files are there, or where its companions would be."""
     for place in (folder, beside(folder), folder.with_name(f"{folder.name}.vectors")):
         if not is_ours(place):
-            what = "it holds files that are not a search index's" if place.is_dir() else "it is a file"
+            what = (
+                "it contains files that do not belong to a search index" if place.is_dir() else "it is a file"
+            )
             reason = f"{what}, which aj does not overwrite; set storage.index_path to a new or empty folder"
             return CannotWrite(str(place), reason)
     return None

@@ -106,11 +106,11 @@ class Index(Closing):
             _make(folder, About(LAYOUT, journal, left_out=left_out))
         found = about(folder)
         if found.layout != LAYOUT:
-            raise IndexDamaged(str(folder), "another version made it")
+            raise IndexDamaged(str(folder), "another version built it")
         if journal and found.journal != journal:
             raise IndexDamaged(str(folder), "it belongs to another journal")
         if found.left_out != left_out:
-            raise IndexDamaged(str(folder), "it was made while other texts were to be searched")
+            raise IndexDamaged(str(folder), "it was built with other settings for what to search")
         import tantivy  # noqa: PLC0415 (costs more than many a command)
 
         with faults.reading(folder):
@@ -541,5 +541,5 @@ def _meta_state(folder: Path) -> tuple[int, int, int]:
     try:
         found = (folder / "meta.json").stat()
     except OSError as error:
-        raise IndexDamaged(str(folder), "its list of parts is missing") from error
+        raise IndexDamaged(str(folder), "its list of segments is missing") from error
     return found.st_mtime_ns, found.st_ino, found.st_size

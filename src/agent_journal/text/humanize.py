@@ -1,4 +1,4 @@
-"""How much, how many and how long, as people read it."""
+"""Numbers, sizes, times and costs as people read them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ def count(number: int, thing: str, several: str = "") -> str:
     return f"{number:,} {thing if number == 1 else several or thing + 's'}"
 
 
-def not_whole(partly: int, unread: int) -> str:
-    """How many files came through in part or not at all; empty if all came through."""
-    told = (
-        f"{partly:,} could not be read whole" if partly else "",
+def unread_files(partly: int, unread: int) -> str:
+    """How many files were read in part or not at all; empty if all were read completely."""
+    parts = (
+        f"{partly:,} could not be read completely" if partly else "",
         f"{unread:,} {'not' if partly else 'could not be read'} at all" if unread else "",
     )
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, parts))
+
+
+def missing_files(number: int) -> str:
+    """How many files were deleted from disk after they were imported."""
+    return f"{number:,} gone from disk but still in the journal"
 
 
 def size(count: int) -> str:

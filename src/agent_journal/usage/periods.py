@@ -29,7 +29,7 @@ def zone_of(name: str | None) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError) as error:
-        raise NoSuchName("time zone", name, ["UTC", "Europe/Berlin", "America/New_York"]) from error
+        raise NoSuchName("time zone", name, ["UTC", "Europe/Berlin", "America/New_York", "…"]) from error
 
 
 def this_slot() -> int:

@@ -40,7 +40,7 @@ def report(
     also lines for what sources estimate, and for answers of which nothing is stated.
     """
     if by not in WAYS:
-        raise NoSuchName("way to sum up usage", by, WAYS)
+        raise NoSuchName("usage group", by, WAYS)
     wanted = wanted or Filter()
     prices = Prices(config)
     making = Reporting(store, by, prices, zone, now, estimate=estimate)

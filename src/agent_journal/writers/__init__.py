@@ -18,7 +18,7 @@ from agent_journal import redaction
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Message, Relation
 from agent_journal.notes import Kind, Notes
-from agent_journal.plugins import plugged_in, what_is_wrong
+from agent_journal.plugins import find_defect, load_plugins
 from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def discover() -> dict[str, Writer]:
         for module in pkgutil.iter_modules(__path__)
         if module.name not in _SHARED
     ]
-    writers += plugged_in("agent_journal.writers", lambda module: what_is_wrong(module, WriterInfo, "write"))
+    writers += load_plugins("agent_journal.writers", lambda module: find_defect(module, WriterInfo, "write"))
     return {writer.INFO.name: writer for writer in writers}
 
 

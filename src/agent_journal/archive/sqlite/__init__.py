@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.archive.sqlite.connection import connect, create_database, engine, is_damaged
+from agent_journal.archive.sqlite.connection import (
+    RESTORE_ADVICE,
+    connect,
+    create_database,
+    engine,
+    is_damaged,
+)
 from agent_journal.archive.sqlite.maintenance import Maintenance
 from agent_journal.errors import DamagedArchive, UnusableArchive
 
@@ -27,5 +33,5 @@ def open_store(path: Path, *, for_writing: bool) -> SqliteStore:
         return SqliteStore(connection, path)
     except DamagedArchive as error:
         connection.close(force=True)
-        reason = f"{error.reason}; 'aj backup' copies can be put in its place"
+        reason = f"{error.reason}; {RESTORE_ADVICE}"
         raise UnusableArchive(str(path), reason) from error

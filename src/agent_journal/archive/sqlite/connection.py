@@ -12,7 +12,7 @@ import msgspec
 from agent_journal.archive.machine import leave_mark
 from agent_journal.archive.sqlite.schema import VERSION, migrate
 from agent_journal.errors import CannotWrite, DamagedArchive, OlderArchive, UnusableArchive
-from agent_journal.files import keep_private, sync_folder
+from agent_journal.files import make_private, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +25,7 @@ IN_MEMORY = ":memory:"
 
 # A reader waits this long for a writer's short locks.
 _BUSY_MS = 10_000
+RESTORE_ADVICE = "restore it from a backup made with 'aj backup'"
 _CACHE_KB = 16_384
 # Of a new database: most texts and blocks need more than SQLite's default page of half this size.
 _PAGE_BYTES = 8_192
@@ -67,7 +68,7 @@ def is_damaged(path: Path) -> bool:
 def create_private_file(path: Path) -> None:
     """Create an empty file that only the user can read; SQLite creates its other files with the same mode."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    keep_private(str(path))
+    make_private(str(path))
 
 
 def create_database(path: Path) -> None:
@@ -131,20 +132,20 @@ def _opened(path: Path, *, for_writing: bool) -> apsw.Connection:
 
 def _advice(error: Exception) -> str:
     if isinstance(error, apsw.ReadOnlyError):
-        return "is the folder writable?"
+        return "check that the folder is writable"
     if isinstance(error, apsw.FullError | apsw.IOError):
-        return "is the disk full?"
+        return "check that the disk is not full"
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return "try again when that is over"
+        return "try again when the other process is done"
     if isinstance(error, apsw.CantOpenError):
-        return "may you read it, and what lies beside it?"
-    return "'aj backup' copies can be put in its place"
+        return "check that you can read it and the files next to it"
+    return RESTORE_ADVICE
 
 
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
     if not version and str(path) != IN_MEMORY:  # a new one gets its name when it has tables
-        raise UnusableArchive(str(path), "it is empty; 'aj backup' copies can be put in its place")
+        raise UnusableArchive(str(path), f"it is empty; {RESTORE_ADVICE}")
     if version > VERSION:
         reason = (
             f"it was written by a newer version (tables {version}, known {VERSION}); upgrade agent-journal"

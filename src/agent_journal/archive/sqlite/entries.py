@@ -217,7 +217,7 @@ class Entries(Base):
         try:
             yield
         except (msgspec.MsgspecError, *DECODE_ERRORS) as error:
-            raise DamagedArchive(str(self._path), f"what is stored cannot be read ({error})") from error
+            raise DamagedArchive(str(self._path), f"the stored content cannot be read ({error})") from error
 
     def memories(self) -> Iterator[Memory]:
         """Yield every memory."""

@@ -215,4 +215,4 @@ def _manifest(data: Any) -> Manifest:
         return _MANIFEST.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
         named = _PACKED_HASH.findall(data) if isinstance(data, bytes) else []
-        return Manifest(damage=f"what tells which bytes were kept of it is damaged ({error})", loose=named)
+        return Manifest(damage=f"its list of stored bytes is damaged ({error})", loose=named)

@@ -346,7 +346,7 @@ class Maintenance(Spending, Reimport, Ledger):
             if text != "ok":
                 yield str(self._path), str(text)
         if set(self._rows(_SCHEMA)) != _expected_schema():
-            yield str(self._path), "its tables and views are not those of this version"
+            yield str(self._path), "its tables and views differ from those of this version"
 
     def _problems_of_ledger(self) -> Iterator[tuple[str, str]]:
         for (path,) in self._rows("SELECT path FROM sources WHERE imported + defects != size"):
@@ -372,7 +372,7 @@ class Maintenance(Spending, Reimport, Ledger):
         sql = "SELECT source, id, started_at, started_ms, updated_at, updated_ms, * FROM conversations"
         for source, id_, started_at, started_ms, updated_at, updated_ms, *_ in self._rows(sql):
             if (timestamps.epoch_ms(started_at), timestamps.epoch_ms(updated_at)) != (started_ms, updated_ms):
-                yield f"{source}:{id_}", "its times are not what was stored"
+                yield f"{source}:{id_}", "its times differ from what was stored"
 
     def _problems_of_sums(self) -> Iterator[tuple[str, str]]:
         """Compare sums, except costs: adding floats in another order gives other results."""
@@ -385,7 +385,7 @@ class Maintenance(Spending, Reimport, Ledger):
             "SELECT (SELECT count(*) FROM more) + (SELECT count(*) FROM less)"
         )
         if self._value(sql):
-            yield "usage_sums", "the sums of what was used are not those of the usage table"
+            yield "usage_sums", "the sums differ from the usage table"
 
     def _problems_of_conversations(self) -> Iterator[tuple[str, str]]:
         for key, source, id_ in list(self._rows("SELECT key, source, id FROM conversations")):
@@ -402,7 +402,7 @@ class Maintenance(Spending, Reimport, Ledger):
         with self._decode_errors_as_damage():
             is_sound = content_hash(self._blocks.decompress(detail), None) == digest
         if not is_sound:
-            yield name, "what is known of it is damaged"
+            yield name, "its metadata is damaged"
             return
         known = self._detail(key)
         parent = known.link.conversation_id if known.link else None
@@ -410,7 +410,7 @@ class Maintenance(Spending, Reimport, Ledger):
             known.source, known.id, known.title, known.cwd, known.git_branch, known.shape, known.head_id,
             parent, known.only_prompts, known.made_id,
         ]:  # fmt: skip
-            yield name, "its columns are not what was stored"
+            yield name, "its columns differ from its content"
 
     def _problems_of_timeline(self, key: int, name: str) -> Iterator[tuple[str, str]]:
         """Decode and hash every entry, and compare it with its columns."""
@@ -434,15 +434,15 @@ class Maintenance(Spending, Reimport, Ledger):
                 yield where, error.reason
             body = restore_columns(data[start : start + size], columns)
             if content_hash(body, text) != digest:
-                yield where, "its content is not what was stored"
+                yield where, "its content differs from what was stored"
             elif columns != _columns_of(entry_of(body, text)):
-                yield where, "its columns are not what was stored"
+                yield where, "its columns differ from its content"
         stated = next(self._rows("SELECT messages, events FROM conversations WHERE key = ?", key))
         if stated != tuple(counts):
             counted = f"{counts[0]} messages and {counts[1]} events"
-            yield name, f"{counted}, but {stated[0]} and {stated[1]} were counted"
+            yield name, f"{counted}, but {stated[0]} and {stated[1]} are stated"
         if sorted(positions) != list(range(len(positions))):
-            yield name, "its entries do not stand one behind the other"
+            yield name, "the positions of its entries are not consecutive"
 
     def _problems_of_memories(self) -> Iterator[tuple[str, str]]:
         sql = "SELECT source, id, kind, about, at, text, hash, body FROM memories"
@@ -488,7 +488,8 @@ class Maintenance(Spending, Reimport, Ledger):
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.BusyError, apsw.LockedError) as error:
             reason = (
-                "somebody reads the journal, so what is erased is still there; the next 'aj sync' goes on"
+                "another process is reading the journal, so the erased bytes are still on disk; "
+                "the next 'aj sync' removes them"
             )
             raise CannotWrite(f"{self._path}-wal", reason) from error
         except apsw.Error as error:
@@ -512,23 +513,23 @@ _DANGLING = (
 )
 _ENTRIES_AND_MEMORIES = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
-    ("timeline", "conversation", "conversations", "an entry of no conversation"),
-    ("timeline", "block", "blocks", "an entry whose content is missing"),
-    ("timeline", "copy_of", "timeline", "a copy without its original"),
-    ("blocks", "key", "(SELECT block AS key FROM timeline)", "content of no entry"),
-    ("tool_calls", "message", "timeline", "a tool call of no message"),
-    ("usage", "message", "timeline", "usage of no message"),
-    ("usage", "conversation", "conversations", "usage of no conversation"),
-    ("usage_sums", "conversation", "conversations", "usage of no conversation"),
-    ("conversations", "twin_of", "conversations", "a twin of no conversation"),
-    ("contents", "source", "sources", "content of no source"),
-    ("contents", "conversation", "conversations", "a source's conversation that is not there"),
-    ("answered", "conversation", "conversations", "a prompt that nothing tells"),
-    ("timeline", "given_by", "sources", "an entry of no source"),
-    ("memories", "given_by", "sources", "a memory of no source"),
-    ("also_given", "source", "sources", "something that no source gave"),
-    ("also_given", "key", _ENTRIES_AND_MEMORIES, "a source of nothing"),
-    ("snapshots", "source", "sources", "a snapshot of no source"),
+    ("timeline", "conversation", "conversations", "entry without a conversation"),
+    ("timeline", "block", "blocks", "entry without content"),
+    ("timeline", "copy_of", "timeline", "copy without its original"),
+    ("blocks", "key", "(SELECT block AS key FROM timeline)", "content without an entry"),
+    ("tool_calls", "message", "timeline", "tool call without a message"),
+    ("usage", "message", "timeline", "usage without a message"),
+    ("usage", "conversation", "conversations", "usage without a conversation"),
+    ("usage_sums", "conversation", "conversations", "usage without a conversation"),
+    ("conversations", "twin_of", "conversations", "duplicate of a missing conversation"),
+    ("contents", "source", "sources", "content without a source"),
+    ("contents", "conversation", "conversations", "missing conversation of a source"),
+    ("answered", "conversation", "conversations", "prompt without a conversation"),
+    ("timeline", "given_by", "sources", "entry without a source"),
+    ("memories", "given_by", "sources", "memory without a source"),
+    ("also_given", "source", "sources", "provenance without a source"),
+    ("also_given", "key", _ENTRIES_AND_MEMORIES, "provenance without an entry"),
+    ("snapshots", "source", "sources", "snapshot without a source"),
 )
 
 
@@ -542,9 +543,9 @@ def _columns_of(entry: Message | Event) -> list[str | None]:
 def _problems_of_memory(columns: list[str | None], digest: bytes, body: bytes) -> Iterator[tuple[str, str]]:
     memory = memory_of(body)
     if memory_hash(memory) != digest:
-        yield f"{columns[0]}:{columns[1]}", "its content is not what was stored"
+        yield f"{columns[0]}:{columns[1]}", "its content differs from what was stored"
     elif columns != [memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text]:
-        yield f"{columns[0]}:{columns[1]}", "its columns are not what was stored"
+        yield f"{columns[0]}:{columns[1]}", "its columns differ from its content"
 
 
 _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"

@@ -56,7 +56,7 @@ def chosen(model_path: Path, fallback: str, *, own: bool = True, is_settled: boo
     try:
         return Chosen(static.load(), trouble)
     except static.NotInstalled as error:
-        instead = "words are hashed instead" if fallback == "hash" else "nothing is found by meaning"
+        instead = "hashes of words are used instead" if fallback == "hash" else "there is no semantic search"
         trouble = "; ".join(filter(None, (trouble, f"{error}: {instead}")))
     if fallback == "hash":
         from agent_journal.search.semantic.hashed import HashModel  # noqa: PLC0415
@@ -68,7 +68,7 @@ def chosen(model_path: Path, fallback: str, *, own: bool = True, is_settled: boo
 def own_model(folder: Path, *, is_settled: bool = False) -> Chosen:
     """The ONNX model in a folder; that there is none is trouble if somebody settled that one is there."""
     if not (folder / "model.onnx").is_file():
-        trouble = f"there is no model.onnx in {folder}, which index.vector.model_path names"
+        trouble = f"there is no model.onnx in {folder}, which index.vector.model_path refers to"
         return Chosen(None, trouble if is_settled else "")
     from agent_journal.search.semantic import onnx  # noqa: PLC0415
 

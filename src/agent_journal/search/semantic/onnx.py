@@ -35,7 +35,7 @@ def name_of(folder: Path) -> str:
 def load(folder: Path) -> OnnxModel:
     """The model in a folder; raises Unusable."""
     if find_spec("onnxruntime") is None:
-        raise Unusable(f"{folder}: 'pip install agent-journal[onnx]' is needed to use this model")
+        raise Unusable(f"{folder}: to use this model, run 'pip install agent-journal[onnx]'")
     import onnxruntime  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 (an extra)
     from tokenizers import Tokenizer  # noqa: PLC0415
 

@@ -74,7 +74,7 @@ def about(folder: Path) -> About | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise IndexDamaged(str(folder), "it does not say what it is") from error
+        raise IndexDamaged(str(folder), "its description is damaged") from error
 
 
 def is_current(folder: Path, generation: int) -> bool:

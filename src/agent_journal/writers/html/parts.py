@@ -137,7 +137,7 @@ def _reasoning(part: Reasoning) -> Markup:
 
 
 def _code(part: Code) -> Markup:
-    location = describe.place(part)
+    location = describe.code_location(part)
     code_block = block(part.code, part.language or language_of(part.file))
     return joined([element("p", "place", location), code_block]) if location else code_block
 

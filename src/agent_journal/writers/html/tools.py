@@ -75,7 +75,7 @@ def _preview(result: ToolResult) -> str:
 def _status(result: ToolResult | None) -> str:
     if result is None:
         return "no result"
-    return " · ".join(filter(None, (_STATUSES[result.is_error], describe.amount(result))))
+    return " · ".join(filter(None, (_STATUSES[result.is_error], describe.result_size(result))))
 
 
 def _output_parts(result: ToolResult) -> list[Any]:

@@ -107,7 +107,7 @@ def _reasoning(reasoning: Reasoning) -> Iterator[str]:
 
 def _code(part: Code) -> Iterator[str]:
     if part.file:
-        yield f"Code in {inline_code(describe.place(part))}:"
+        yield f"Code in {inline_code(describe.code_location(part))}:"
     yield fenced_block(part.code, part.language)
 
 
@@ -136,7 +136,7 @@ def _tool_use(use: ToolUse, message: Message, page: Page) -> Iterator[str]:
 
 
 def _status(result: ToolResult) -> str:
-    return f"{_STATUSES[result.is_error]}, {describe.amount(result)}"
+    return f"{_STATUSES[result.is_error]}, {describe.result_size(result)}"
 
 
 def _input_blocks(call: ToolCall) -> Iterator[str]:

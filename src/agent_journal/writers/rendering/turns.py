@@ -125,7 +125,7 @@ def iter_turns(
     results = _results_by_call(entries)
     used: set[int] = set()
     previous: Message | None = None
-    omitted = describe.unsaid(entries, {*failures, *referenced})
+    omitted = describe.insignificant_entries(entries, {*failures, *referenced})
     for index, entry in enumerate(entries):
         if index in omitted:
             continue

@@ -48,7 +48,7 @@ def part_lines(part: Part | ToolUse, page: Page) -> Iterator[str]:
         case Reasoning():
             yield from _reasoning(part)
         case Code():
-            labels = filter(None, ("code", part.language, describe.place(part)))
+            labels = filter(None, ("code", part.language, describe.code_location(part)))
             yield f"\n  {one_line(' '.join(labels))}:"
             yield indented(part.code)
         case Media():
@@ -89,7 +89,7 @@ def _call_lines(call: ToolCall, result: ToolResult | None, page: Page) -> Iterat
 
 
 def _status(result: ToolResult) -> str:
-    return f"{_STATUSES[result.is_error]}, {describe.amount(result)}"
+    return f"{_STATUSES[result.is_error]}, {describe.result_size(result)}"
 
 
 def _input_lines(call: ToolCall) -> Iterator[str]:
