@@ -182,7 +182,7 @@ def _add_usage(
 
 
 def _tokens(usage: Usage, own_values: dict[str, Any]) -> dict[str, Any]:
-    """The counts under the schema's names; invalid counts go to `left`."""
+    """The counts under the schema's names; invalid counts go to `own_values`."""
     tokens = _valid_counts(usage, _TOKEN_FIELDS, own_values)
     if cached := _valid_counts(usage, _CACHE_FIELDS, own_values):
         tokens["cache_creation"] = cached
