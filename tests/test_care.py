@@ -54,12 +54,12 @@ class Machine:
         found = ImportCandidate(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
         journal.sync(settled, lambda _: [found], lambda _: None)
 
-    def survey(self) -> inventory.Survey:
+    def survey(self) -> inventory.Inventory:
         settled = config.load(self.home, self.environ)
         if not archive.exists(self.home):
-            return inventory.taken(settled, self.environ, str(self.top), None)
+            return inventory.take_inventory(settled, self.environ, str(self.top), None)
         with archive.open_to_read(self.home) as kept:
-            return inventory.taken(settled, self.environ, str(self.top), kept)
+            return inventory.take_inventory(settled, self.environ, str(self.top), kept)
 
     def findings(self, topic: str, **environ: str) -> list[Finding]:
         """What the doctor says of something."""
@@ -368,7 +368,7 @@ def test_how_much_is_to_be_read_is_told(machine: Machine) -> None:
     told: list[tuple[int, int]] = []
     found = ImportCandidate(str(machine.history), stat=Stat(5, 1, 1))
     settled = config.load(machine.home, machine.environ)
-    journal.sync(settled, lambda _: [found], lambda _: None, begun=lambda *each: told.append(each))
+    journal.sync(settled, lambda _: [found], lambda _: None, on_start=lambda *each: told.append(each))
 
     assert told == [(1, 5)]
 

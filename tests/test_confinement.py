@@ -219,11 +219,11 @@ def test_a_later_revision_reads_from_the_vault_what_the_earlier_failed_at(
     with monkeypatch.context() as patched:
         broken(patched, name, "midway")
         told: list[Result] = []
-        journal.reindex(load(home, {}), from_vault=True, done=told.append)
+        journal.reindex(load(home, {}), from_vault=True, on_result=told.append)
         assert {each.file for each in told if each.status != "imported"} == {str(files.bad)}
 
     assert conversations(home) == before
-    journal.reindex(load(home, {}), from_vault=True, done=lambda _: None)
+    journal.reindex(load(home, {}), from_vault=True, on_result=lambda _: None)
     assert conversations(home) == before
     assert "reader-error" not in str(synced(home, files.found(name)))
 

@@ -140,13 +140,13 @@ class Lab:
         """What `aj check` looks at must be in order; here, because a process costs more than all it does."""
         with open_to_read(self.journal) as archive, archive.store.read_snapshot():
             found = [*problems(archive, deep="--deep" in more)]
-            found += [Problem(*each) for each in index_upkeep.fit(archive, self.config).problems]
+            found += [Problem(*each) for each in index_upkeep.check_index(archive, self.config).problems]
         assert not found, found[:5]
 
     def index_is_behind(self) -> bool:
         """Whether something is in the rows and not yet found."""
         with open_to_read(self.journal) as archive:
-            return bool(index_upkeep.fit(archive, self.config).behind)
+            return bool(index_upkeep.check_index(archive, self.config).behind)
 
     def synced(self) -> list[Result]:
         """The same as `aj sync`, here; what became of each file."""

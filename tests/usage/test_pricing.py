@@ -137,7 +137,7 @@ def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) ->
     first = Catalog(path)
     offers = first.offers("gpt-5-codex")
     assert first.offers("who-knows") is None
-    first.keep()
+    first.save_cache()
     kept = json.loads(path.read_text(encoding="utf-8"))
     assert ["gpt-5-codex", "who-knows"] == list(kept["models"])
 
@@ -159,7 +159,7 @@ def test_a_broken_file_of_prices_is_made_anew(text: str, tmp_path: Path) -> None
 def _stamp(folder: Path) -> str:
     catalog = Catalog(folder / "other.json")
     catalog.offers("gpt-4")
-    catalog.keep()
+    catalog.save_cache()
     stamp: str = json.loads((folder / "other.json").read_text(encoding="utf-8"))["of"]
     return stamp
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_kept_is_no_failure(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "nowhere" / "prices.json")
 
     assert catalog.offers("gpt-4")
-    catalog.keep()
+    catalog.save_cache()
 
 
 def test_looking_at_prices_imports_nothing_slow() -> None:
@@ -183,7 +183,7 @@ def test_what_an_answer_would_have_cost(tmp_path: Path) -> None:
     prices = Prices(config.load(tmp_path, {}))
 
     def price(model: str | None, usage: Usage | None) -> float | None:
-        return prices.of_answer(Message(id="1", role="assistant", model=model, usage=usage))
+        return prices.answer_cost(Message(id="1", role="assistant", model=model, usage=usage))
 
     assert 0.7 == price("m", Usage(input=100_000, output=50_000))
     assert price("m", None) is None
@@ -201,7 +201,7 @@ def test_a_large_prompt_has_a_price_of_its_own(tmp_path: Path) -> None:
 
     def price(usage: Usage, *, sums_requests: bool = False) -> float:
         answer = Message(id="1", role="assistant", model="gemini-2.5-pro", usage=usage)
-        return prices.of_answer(answer, sums_requests=sums_requests) or 0.0
+        return prices.answer_cost(answer, sums_requests=sums_requests) or 0.0
 
     assert price(small) == price(small, sums_requests=True)
     assert price(large) > price(large, sums_requests=True)

@@ -17,9 +17,9 @@ from agent_journal.config import Price
 from agent_journal.terminal import Sink
 from agent_journal.terminal.measure import width
 from agent_journal.terminal.table import Column, show_table
-from agent_journal.usage import WAYS, By, Report
-from agent_journal.usage.periods import zone_of
-from agent_journal.usage.reporting import report
+from agent_journal.usage import GROUPINGS, By, Report
+from agent_journal.usage.periods import parse_zone
+from agent_journal.usage.reporting import build_report
 from tests.archive.journals import put, store_in_memory, talk
 from tests.usage.test_reports import NOW, used
 
@@ -34,7 +34,7 @@ def made(by: By, tmp_path: Path, models: int = 3) -> Report:
         put(store, talk(f"c{day}", *answers, cwd=f"/home/ana/a/very/long/path/{day}", title="Tides " * 20))
     own = {f"model-with-a-long-name-{n}": Price(input=1, output=10) for n in range(3)}
     settled = replace(config.load(tmp_path, {}), prices=own)
-    return report(store, settled, by, zone=zone_of("UTC"), now=NOW)
+    return build_report(store, settled, by, zone=parse_zone("UTC"), now=NOW)
 
 
 def shown(
@@ -47,7 +47,7 @@ def shown(
     return paper.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", GROUPINGS)
 def test_everything_fits_into_80_columns(by: By, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(made(by, tmp_path), monkeypatch, columns=80)
 

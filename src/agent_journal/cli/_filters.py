@@ -11,7 +11,7 @@ import click
 from agent_journal.archive.store import Filter
 from agent_journal.decoding.text_encoding import encodable
 from agent_journal.model import timestamps
-from agent_journal.search.dates import seconds
+from agent_journal.search.dates import to_epoch_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def date_in_seconds(_context: click.Context, _option: click.Parameter, value: st
 
 
 def _parse_seconds(value: str, option: str | None = None, zone: tzinfo | None = None) -> int:
-    parsed = seconds(value, time.time(), zone)
+    parsed = to_epoch_seconds(value, time.time(), zone)
     if parsed is None:
         message = f"{value!r} is not a date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
         raise click.BadParameter(message, param_hint=option)
@@ -110,11 +110,11 @@ def explain_no_match(store: Store, values: Mapping[str, Any]) -> str:
     """Why no conversation matches the filters, if more can be said than that; else an empty text."""
     if not store.counts().conversations:
         return EMPTY_JOURNAL
-    from agent_journal.search.query import meant  # noqa: PLC0415 (only if nothing matches)
+    from agent_journal.search.query import match_values  # noqa: PLC0415 (only if nothing matches)
 
     for kind in ("source", "project"):
         name = values.get(kind)
-        if name and not meant(kind, [name], store.values(kind)):
+        if name and not match_values(kind, [name], store.values(kind)):
             return unknown_name(kind, name)
     return ""
 

@@ -15,7 +15,7 @@ from agent_journal.usage import PERIODS, Row
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.usage import Report, Sums
+    from agent_journal.usage import Report, TokenTotals
 
 MAX_ROWS = {"day": 31, "conversation": 50}
 """How many rows people are shown by default, where there may be thousands."""
@@ -53,8 +53,8 @@ def as_data(by: str, row: Row) -> dict[str, Any]:
     return data
 
 
-def sums_as_data(sums: Sums) -> dict[str, Any]:
-    """Sums as data, dollars to the millionth."""
+def sums_as_data(sums: TokenTotals) -> dict[str, Any]:
+    """TokenTotals as data, dollars to the millionth."""
     data = asdict(sums)
     for name in ("cost_usd", "cost_stated_usd"):
         data[name] = round(data[name], 6)
@@ -125,7 +125,7 @@ def _short(number: int) -> str:
     return f"{amount:.0f}{unit}" if not unit or amount >= 99.95 else f"{amount:.1f}{unit}"  # noqa: PLR2004
 
 
-def _dollars(sums: Sums) -> str:
+def _dollars(sums: TokenTotals) -> str:
     """The cost; a plus means that some tokens have no known price."""
     return f"${sums.cost_usd:,.2f}{'+' if sums.unpriced else ''}"
 

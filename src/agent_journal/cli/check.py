@@ -33,12 +33,15 @@ def command(*, deep: bool, as_json: bool) -> int:
     unfinished = _finish_forgetting(config)
     with open_archive() as archive, archive.store.read_snapshot():
         counts = archive.store.counts()
-        index = index_upkeep.fit(archive, config)
+        index = index_upkeep.check_index(archive, config)
         vault = vault_checks.check(archive, checking.needed_blobs(archive), time.time(), deep=deep)
         read_at = checking.vault_read_at(archive)
         problems = [
             *checking.problems(archive, deep=deep, vault=vault),
-            *(checking.Problem(*each) for each in (*index.problems, *embeddings.fit(archive, config))),
+            *(
+                checking.Problem(*each)
+                for each in (*index.problems, *embeddings.find_problems(archive, config))
+            ),
         ]
         is_erased = archive.store.pending_erasure() is None
     if unfinished and not is_erased:

@@ -31,12 +31,15 @@ def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as
         with suppress(OSError, AttributeError):
             os.nice(10)
         with suppress(ArchiveInUse):
-            journal.embed(settings(), anew=anew, seconds=seconds)
+            journal.embed(settings(), from_scratch=anew, seconds=seconds)
         return
     started_at = time.monotonic()
     with progress(unit="entries") as bar:
         state = journal.embed(
-            settings(), anew=anew, seconds=seconds, told=lambda done, of: bar.update(done, of, "")
+            settings(),
+            from_scratch=anew,
+            seconds=seconds,
+            on_progress=lambda done, of: bar.update(done, of, ""),
         )
     seconds_taken = time.monotonic() - started_at
     if as_json:

@@ -25,7 +25,7 @@ from agent_journal.cli.convert import named_parts
 from agent_journal.conversion import output
 from agent_journal.journal import Journal
 from agent_journal.journal import export as exporting
-from agent_journal.journal.export import Shape
+from agent_journal.journal.export import ExportOptions
 from agent_journal.model import tree
 from agent_journal.notes import Kind, Notes
 from agent_journal.redaction import RECORDED
@@ -133,7 +133,7 @@ def command(
     config = settings()
     writer = writers.get(target or config.export.default_format)
     _refuse_nonsense(writer, path, images, as_json=as_json)
-    shape = Shape(
+    shape = ExportOptions(
         branch=branch or ("head" if last else "all"),
         last=last,
         without=_parts_to_omit(without, config),
@@ -141,7 +141,7 @@ def command(
         personal=redact_personal,
         exact=writer.INFO.is_native,
         media=writer.INFO.layout == "pages" and images != "none",
-        kin=writer.INFO.layout == "pages",
+        include_related=writer.INFO.layout == "pages",
     )
     with Journal(config, report_upgrade) as journal:
         chosen = _choose(journal, names, query, filter_values, limit, everything=everything)
@@ -206,7 +206,7 @@ def _choose(
         narrowed = (
             conversation_filter(filter_values, with_children=True) if is_filtered(filter_values) else None
         )
-        return exporting.found(journal, query, narrowed, limit)
+        return exporting.find_conversations(journal, query, narrowed, limit)
     return [*journal.conversations(conversation_filter(filter_values, with_children=everything))][:limit]
 
 
@@ -225,12 +225,12 @@ class _Export:
         self.written: list[dict[str, object]] = []
 
     def write(
-        self, chosen: list[Listed], shape: Shape, *, theme: Theme, images: Images, memories: bool
+        self, chosen: list[Listed], shape: ExportOptions, *, theme: Theme, images: Images, memories: bool
     ) -> int:
         """Write conversations, and memories if asked to; returns how many items were written."""
         gc.disable()  # decoded JSON has no cycles
         prices = exporting.ListPrices(self._config)
-        run = output.new_run(self.notes, theme=theme, images=images, list_price=prices.of_answer)
+        run = output.new_run(self.notes, theme=theme, images=images, list_price=prices.answer_cost)
         with progress(len(chosen), "conversations") as line:
             items = self._items(chosen, shape, run, line, memories=memories)
             first = next(items, None)  # nothing is written if there are no items
@@ -238,19 +238,19 @@ class _Export:
             if first is not None:
                 all_items = chain([first], items)
                 written = output.write_while_read(all_items, self._writer, self._path, run, data_out())
-        prices.keep()
+        prices.save_cache()
         self._printer.finish(self.notes)
         return written
 
     def _items(
-        self, chosen: list[Listed], shape: Shape, run: Run, line: ProgressLine, *, memories: bool
+        self, chosen: list[Listed], shape: ExportOptions, run: Run, line: ProgressLine, *, memories: bool
     ) -> Iterator[Item]:
-        for listed, item in exporting.items(self._journal, chosen, shape, run):
+        for listed, item in exporting.export_items(self._journal, chosen, shape, run):
             line.update(len(self.written) + 1, text=listed.title or listed.id)
             self.written.append(_as_data(listed, item))
             yield item
         if memories:
-            yield from (exporting.guarded(memory, shape, run) for memory in self._journal.memories())
+            yield from (exporting.redact_item(memory, shape, run) for memory in self._journal.memories())
 
     def report(self, written: int) -> None:
         """Print where the output is, and how much was redacted."""

@@ -42,7 +42,7 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
             from_format=from_format,
             note=note,
             is_refused=refused.really,
-            waiting=report_waiting,
+            on_wait=report_waiting,
         )
     code = report.finish(None, note)
     embed_later(config)

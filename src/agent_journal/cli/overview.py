@@ -23,7 +23,7 @@ from agent_journal.text.sanitize import one_line
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Counts
-    from agent_journal.journal.inventory import Survey
+    from agent_journal.journal.inventory import Inventory
 
 # A prefix of this length nearly always identifies a conversation.
 _ID_PREFIX_CHARS = 8
@@ -52,13 +52,13 @@ def command() -> None:
     config = settings()
     here = discovery.here()
     if not archive.exists(config.home):
-        _show_without_journal(inventory.taken(config, os.environ, here, None))
+        _show_without_journal(inventory.take_inventory(config, os.environ, here, None))
         return
     with open_archive() as opened:
         counts = opened.store.counts()
         newest = next(opened.store.conversations(archive.store.Filter(), limit=1), None)
         newest_id = _typed_id(newest.id, opened) if newest else ""
-        on_disk = inventory.taken(config, os.environ, here, opened)
+        on_disk = inventory.take_inventory(config, os.environ, here, opened)
     _show_journal(counts, on_disk)
     new = f"archive {count(on_disk.new_files, 'file')} ({size(on_disk.new_bytes)})"
     _show_next_steps(
@@ -73,7 +73,7 @@ def command() -> None:
     )
 
 
-def _show_without_journal(on_disk: Survey) -> None:
+def _show_without_journal(on_disk: Inventory) -> None:
     sources = [each for each in on_disk.by_source.values() if each.files]
     if sources:
         files, bytes_ = sum(each.files for each in sources), sum(each.bytes for each in sources)
@@ -92,7 +92,7 @@ def _show_without_journal(on_disk: Survey) -> None:
     )
 
 
-def _show_journal(counts: Counts, on_disk: Survey) -> None:
+def _show_journal(counts: Counts, on_disk: Inventory) -> None:
     memories = f", {count(counts.memories, 'memory', 'memories')}" if counts.memories else ""
     show(
         f"{conversation_count(counts.conversations, counts.hidden_from_lists)}, "

@@ -27,7 +27,7 @@ def command(*, from_vault: bool) -> int:
     open_archive().close()  # raises if there is no journal
     results: list[Result] = []
     with progress(unit="entries") as line:
-        journal.reindex(config, from_vault=from_vault, done=results.append, told=line.update)
+        journal.reindex(config, from_vault=from_vault, on_result=results.append, on_progress=line.update)
     with open_archive() as archive:
         show(f"{archive.store.indexable():,} entries are in the index")
     damaged = [each for each in results if each.status == Status.UNREADABLE]

@@ -47,8 +47,8 @@ def command(*, backup: str | None, accept_loss: bool, as_json: bool) -> int:
             config,
             None if backup is None else Path(backup),
             gives_up=accept_loss,
-            told=lambda text: line.update(0, text=text),
-            waiting=report_waiting,
+            on_message=lambda text: line.update(0, text=text),
+            on_wait=report_waiting,
         )
     if as_json:
         _show_json(outcome)

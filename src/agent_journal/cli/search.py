@@ -186,7 +186,7 @@ def command(
             )
         if answer.has_more:
             say(f"aj: There are more results; --offset {offset + len(answer.hits)} shows the next ones.")
-    _report(answer, query.unwanted, offset, as_json=as_json)
+    _report(answer, query.negated, offset, as_json=as_json)
     _update_index(answer, config)
 
 
@@ -199,7 +199,7 @@ def _default_mode(config: Config) -> Mode:
 def _is_empty(query: Query) -> bool:
     """Whether there is nothing to search for: only punctuation, or a field without words."""
     filters = query.filters._replace(fields=(), shown=False)
-    return not (query.wanted or query.unwanted) and filters == query.excluded == Filters()
+    return not (query.groups or query.negated) and filters == query.excluded == Filters()
 
 
 def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
@@ -216,9 +216,9 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
         say(f"aj: Cannot use the search index: {answer.problem}. Searched without it{limit}.")
     elif not answer.is_whole:
         say("aj: The search index lacks the newest messages; searched these without it, for two seconds.")
-    if answer.meaning:
-        say(f"aj: {answer.meaning}")
-    if answer.by_meaning:
+    if answer.semantic_problem:
+        say(f"aj: {answer.semantic_problem}")
+    if answer.is_semantic_only:
         say("aj: No message contains these words; showing messages with a similar meaning.")
     if answer.since is not None:
         day = datetime.fromtimestamp(answer.since, UTC).astimezone().date()
@@ -245,7 +245,7 @@ def _update_index(answer: Answer, config: Config) -> None:
         return
     if answer.problem:
         say("aj: Rebuilding the search index …")
-    if journals.mend(config, anew=bool(answer.problem)):
+    if journals.mend(config, from_scratch=bool(answer.problem)):
         say("aj: The search index is up to date.")
     else:
         say("aj: Cannot write the search index now; the next 'aj sync' updates it.")
@@ -268,7 +268,7 @@ def _as_data(hit: Hit) -> dict[str, object]:
         "text": hit.entry.text,
         "context": [
             {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
-            for place, side in (("before", hit.before), ("behind", hit.behind))
+            for place, side in (("before", hit.before), ("behind", hit.after))
             for each in side
         ],
         "others": [
@@ -297,7 +297,7 @@ def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     for each in hit.before:
         _show_context(each, sink)
     sink.line("    ", *_highlighted(hit.snippet))
-    for each in hit.behind:
+    for each in hit.after:
         _show_context(each, sink)
     if hit.others or hit.copies:
         sink.line("    ", ("dim", _more(hit)))

@@ -61,13 +61,13 @@ def state_of(archive: Archive, config: Config) -> dict[str, Any]:
         "partly": counts.partly,
         "unread": counts.unread,
         "bytes": counts.bytes,
-        "disk": journal.disk(config),
+        "disk": journal.disk_usage(config),
         "vault": {
             "damaged": len(checking.vault_damage(archive)),
             "read_at": checking.vault_read_at(archive),
         },
-        "index": index_upkeep.state(archive, config),
-        "vectors": embeddings.state(archive, config)._asdict(),
+        "index": index_upkeep.read_state(archive, config),
+        "vectors": embeddings.read_state(archive, config)._asdict(),
     }
 
 

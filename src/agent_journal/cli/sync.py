@@ -41,9 +41,9 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
             lambda archive: candidates(config, archive, infos, note),
             report.add,
             full=full,
-            begun=report.expect,
-            unchanged=report.add if as_json else None,
-            waiting=report_waiting,
+            on_start=report.expect,
+            on_unchanged=report.add if as_json else None,
+            on_wait=report_waiting,
         )
     code = report.finish(summary, note)
     embed_later(config)

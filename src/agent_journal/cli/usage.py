@@ -17,16 +17,16 @@ from agent_journal.cli._filters import (
 )
 from agent_journal.cli._journal import open_archive, settings
 from agent_journal.terminal import say, show_json
-from agent_journal.usage import PERIODS, WAYS
-from agent_journal.usage.periods import this_slot, zone_of
-from agent_journal.usage.reporting import report as report_of
+from agent_journal.usage import GROUPINGS, PERIODS
+from agent_journal.usage.periods import current_slot, parse_zone
+from agent_journal.usage.reporting import build_report
 
 if TYPE_CHECKING:
-    from agent_journal.usage import By, Report, Row, Sums
+    from agent_journal.usage import By, Report, Row, TokenTotals
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("by", type=click.Choice(WAYS), default="day", metavar="[GROUP]")
+@click.argument("by", type=click.Choice(GROUPINGS), default="day", metavar="[GROUP]")
 @conversation_filters
 @click.option("--since", metavar="DATE", help="Only usage from this time on, to the quarter of an hour.")
 @click.option("--until", metavar="DATE", help="Only usage before this time.")
@@ -61,7 +61,7 @@ def command(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be combined; choose one")
     gc.disable()  # sums have no cycles
-    zone = zone_of(timezone)
+    zone = parse_zone(timezone)
     span = {
         name: timestamp_in(zone, at, f"'--{name}'")
         for name, at in (("since", since), ("until", until))
@@ -69,13 +69,13 @@ def command(
     }
     config = settings()
     with open_archive() as archive:
-        report = report_of(
+        report = build_report(
             archive.store,
             config,
             by,
             conversation_filter({**filters, **span}),
             zone=zone,
-            now=this_slot(),
+            now=current_slot(),
             estimate=estimate,
         )
         why_empty = ""
@@ -119,5 +119,5 @@ def _show_json(report: Report, rows: list[Row]) -> None:
         show_json({**_total(report.estimated), "estimated": True})
 
 
-def _total(sums: Sums) -> dict[str, Any]:
+def _total(sums: TokenTotals) -> dict[str, Any]:
     return {**_usage.sums_as_data(sums), "total": True, "tokens": sums.total}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.config import Config
-    from agent_journal.journal.inventory import Histories, Survey
+    from agent_journal.journal.inventory import Inventory, SourceInventory
     from agent_journal.readers import Retention
 
 _DAY_NS = 86_400 * 10**9
@@ -70,7 +70,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
     if shared:
         yield Finding(topic="place", says=f"{home} is assigned to another machine", act=shared)
     try:
-        seen = inventory.taken(config, environ, here, kept)
+        seen = inventory.take_inventory(config, environ, here, kept)
         yield from _sources(seen)
         yield from _retention(seen, environ, now_ns)
         if trouble is not None:
@@ -127,7 +127,7 @@ def _parts(kept: Archive, config: Config) -> Iterator[Finding]:
             yield Finding(topic=topic, says=str(error), act=_BROKEN)
 
 
-def _sources(seen: Survey) -> Iterator[Finding]:
+def _sources(seen: Inventory) -> Iterator[Finding]:
     for each in seen.by_source.values():
         if each.files or each.moved_by:
             yield Finding(topic="source", says=_said(each), data=msgspec.to_builtins(each))
@@ -139,7 +139,7 @@ def _sources(seen: Survey) -> Iterator[Finding]:
         yield Finding(topic="source", says=str(note))
 
 
-def _said(each: Histories) -> str:
+def _said(each: SourceInventory) -> str:
     moved = f" (location set by {', '.join(each.moved_by)})" if each.moved_by else ""
     if not each.files:
         return f"{each.title}: nothing found{moved}"
@@ -152,7 +152,7 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-def _retention(seen: Survey, environ: Mapping[str, str], now_ns: int) -> Iterator[Finding]:
+def _retention(seen: Inventory, environ: Mapping[str, str], now_ns: int) -> Iterator[Finding]:
     for name, reader in readers.discover().items():
         rule, each = reader.INFO.retention, seen.by_source[name]
         if rule is not None and each.files:
@@ -160,7 +160,7 @@ def _retention(seen: Survey, environ: Mapping[str, str], now_ns: int) -> Iterato
 
 
 def _one_retention(
-    title: str, rule: Retention, each: Histories, environ: Mapping[str, str], now_ns: int
+    title: str, rule: Retention, each: SourceInventory, environ: Mapping[str, str], now_ns: int
 ) -> Finding:
     holds = deleting(rule, environ)
     data = {**holds._asdict(), "source": each.source, "key": rule.key, "advice": rule.advice}
@@ -185,7 +185,7 @@ def _one_retention(
     return Finding(topic="retention", says=says, data=data, act=_in_danger(each, holds.days, now_ns))
 
 
-def _in_danger(each: Histories, days: float | None, now_ns: int) -> str:
+def _in_danger(each: SourceInventory, days: float | None, now_ns: int) -> str:
     """What to do if something that is not archived is about to be deleted."""
     if days is None or not each.new_files:
         return ""
@@ -227,7 +227,7 @@ def _vault(kept: Archive, _config: Config) -> Finding:
 
 
 def _index(kept: Archive, config: Config) -> Finding:
-    state = index_upkeep.state(kept, config)
+    state = index_upkeep.read_state(kept, config)
     if state["whole"]:
         return Finding(
             topic="index", says=f"up to date ({count(state['entries'], 'entry', 'entries')})", data=state
@@ -238,7 +238,7 @@ def _index(kept: Archive, config: Config) -> Finding:
 
 
 def _vectors(kept: Archive, config: Config) -> Finding:
-    state = embeddings.state(kept, config)
+    state = embeddings.read_state(kept, config)
     data = state._asdict()
     if state.problem:
         act = "" if not config.index.vector.enabled else "run 'aj embed --rebuild'"
@@ -261,7 +261,7 @@ def _crash_reports(home: Path) -> Iterator[Finding]:
         yield Finding(topic="reports", says=says, act=act, data=data)
 
 
-def _around(config: Config, seen: Survey) -> Iterator[Finding]:
+def _around(config: Config, seen: Inventory) -> Iterator[Finding]:
     """The machine: who may read the files, how much room there is, who writes, and what with."""
     if archive.exists(config.home):
         yield _permissions(config.home)
@@ -323,12 +323,12 @@ def _is_loose(path: Path) -> bool:
         return False
 
 
-def _space(config: Config, seen: Survey) -> Finding:
+def _space(config: Config, seen: Inventory) -> Finding:
     place = config.home
     while not place.exists() and place != place.parent:
         place = place.parent
     free = shutil.disk_usage(place).free
-    parts = facade.disk(config)
+    parts = facade.disk_usage(config)
     needed = max(seen.new_bytes, _LEAST_FREE)
     says = f"the journal uses {size(sum(parts.values()))}; {size(free)} are free"
     act = f"free some space: {size(needed)} are needed" if free < needed else ""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
     from agent_journal.journal import embeddings
-    from agent_journal.journal.search import Answer, Mode, Searching
+    from agent_journal.journal.search import Answer, Mode, SearchSession
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
@@ -57,15 +57,15 @@ class Summary(NamedTuple):
 
 def sync(
     config: Config,
-    found: Callable[[Archive], Iterable[ImportCandidate]],
-    done: Callable[[Result], None],
+    find_candidates: Callable[[Archive], Iterable[ImportCandidate]],
+    on_result: Callable[[Result], None],
     *,
     full: bool = False,
     is_all: bool = True,
     make: bool = True,
-    begun: Callable[[int, int], None] | None = None,
-    unchanged: Callable[[Result], None] | None = None,
-    waiting: Callable[[str], None] | None = None,
+    on_start: Callable[[int, int], None] | None = None,
+    on_unchanged: Callable[[Result], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> Summary:
     """Import what is new or changed of the files that are found; `begun` is told how many, and their bytes.
 
@@ -76,21 +76,23 @@ def sync(
     """
     from agent_journal.archive.syncing import Scan  # noqa: PLC0415 (who searches needs none of it)
 
-    now = moment()
+    now = utc_now()
     with (
-        archive.open_to_write(config.home, on_wait=waiting, create=make) as kept,
+        archive.open_to_write(config.home, on_wait=on_wait, create=make) as kept,
         _finishing_erasure(kept, config),
     ):
-        scan = Scan(kept, now, full=full, is_all=is_all, on_unchanged=unchanged)
+        scan = Scan(kept, now, full=full, is_all=is_all, on_unchanged=on_unchanged)
         outdated = scan.outdated() if is_all else []
-        changed = sorted(scan.changed(found(kept)), key=_by_age)
+        changed = sorted(scan.changed(find_candidates(kept)), key=_by_age)
         with index_upkeep.Indexer(kept, config) as indexer:
-            if begun is not None:
+            if on_start is not None:
                 sizes = [*(each.size for each in changed), *(row.size for row in outdated)]
-                begun(len(sizes), sum(sizes))
+                on_start(len(sizes), sum(sizes))
             if changed or outdated:  # else nothing that imports need be loaded
                 largest = _largest_media(config)
-                with _importer(kept, now, indexer.take, done, largest_media=largest, heals=full) as importer:
+                with _importer(
+                    kept, now, indexer.apply, on_result, largest_media=largest, heals=full
+                ) as importer:
                     for row in outdated:
                         importer.reimport(row)
                     reports = str(config.home / crash_reports.FOLDER)
@@ -160,13 +162,13 @@ def _take_all(
 
 def import_files(
     config: Config,
-    found: Iterable[ImportCandidate],
-    done: Callable[[Result], None],
+    candidates: Iterable[ImportCandidate],
+    on_result: Callable[[Result], None],
     *,
     from_format: str | None = None,
     note: Notes | None = None,
     is_refused: Callable[[str], bool] | None = None,
-    waiting: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> None:
     """Import files that a person names, imported before or not; of folders what is in them.
 
@@ -176,41 +178,43 @@ def import_files(
     from agent_journal.notes import Notes  # noqa: PLC0415
 
     with (
-        archive.open_to_write(config.home, on_wait=waiting) as kept,
+        archive.open_to_write(config.home, on_wait=on_wait) as kept,
         _finishing_erasure(kept, config),
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
             kept,
-            moment(),
-            indexer.take,
-            done,
+            utc_now(),
+            indexer.apply,
+            on_result,
             from_format,
             largest_media=_largest_media(config),
             heals=True,
         ) as importer,
     ):
-        for each in folders.expand_folders(found, note or Notes(), from_format, is_refused):
+        for each in folders.expand_folders(candidates, note or Notes(), from_format, is_refused):
             importer.take(each)
 
 
-def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> int:
+def finish_erasing(
+    archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None
+) -> int:
     """Erase what is forgotten and still lies somewhere; how many bytes of the vault that gave back.
 
     That may be the rest of what a killed process began, or come with a file that holds other things too.
     """
-    erasing = kept.store.pending_erasure()
+    erasing = archive.store.pending_erasure()
     if erasing is None:
         return 0
     from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
-    freed, failures = forgetting.finish_erasing(kept)
+    freed, failures = forgetting.finish_erasing(archive)
     if erasing.rows:
         # Words of what was removed would stay in the index's files for a while.
         steps: list[Callable[[], None]] = [
-            kept.store.compact,
-            lambda: index_upkeep.rebuild(kept, config, told),
-            lambda: embeddings.erase(kept, config),
+            archive.store.compact,
+            lambda: index_upkeep.rebuild(archive, config, on_progress),
+            lambda: embeddings.erase_stale(archive, config),
         ]
         for step in steps:  # one that fails must not keep the others from erasing what they can
             try:
@@ -221,8 +225,8 @@ def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], Non
                 failures.append(CannotWrite(str(config.home), (error.strerror or str(error)).lower()))
     if failures:
         raise UnfinishedErasure(failures[0]) from failures[0]
-    with kept.store.transaction():
-        kept.store.set_pending_erasure(None)
+    with archive.store.transaction():
+        archive.store.set_pending_erasure(None)
     return freed
 
 
@@ -254,7 +258,7 @@ def finish_forgetting(config: Config) -> bool:
 def forget(
     config: Config,
     keys: Callable[[Archive], list[int]],
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
     *,
     memories: bool = False,
     names: Iterable[str] = (),
@@ -269,24 +273,24 @@ def forget(
 
     with archive.open_to_write(config.home) as kept:
         wanted = keys(kept)
-        forgetting.forget(kept, wanted, moment(), memories=memories, names=names)
-        return len(wanted), finish_erasing(kept, config, told)
+        forgetting.forget(kept, wanted, utc_now(), memories=memories, names=names)
+        return len(wanted), finish_erasing(kept, config, on_progress)
 
 
 def reindex(
     config: Config,
     *,
     from_vault: bool = False,
-    done: Callable[[Result], None],
-    told: Callable[[int, int], None] | None = None,
+    on_result: Callable[[Result], None],
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Make the index anew from the rows; before that, if asked for, read everything in the vault again."""
     with archive.open_to_write(config.home) as kept, _finishing_erasure(kept, config):
         if from_vault:
-            with _importer(kept, moment(), lambda _: None, done) as importer:
+            with _importer(kept, utc_now(), lambda _: None, on_result) as importer:
                 for row in list(kept.store.sources()):
                     importer.reimport(row)
-        index_upkeep.rebuild(kept, config, told)
+        index_upkeep.rebuild(kept, config, on_progress)
 
 
 def repair(
@@ -294,8 +298,8 @@ def repair(
     backup: Path | None = None,
     *,
     gives_up: bool = False,
-    told: Callable[[str], None] | None = None,
-    waiting: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> RepairOutcome:
     """Heal what is damaged in rows and vault from the sources, from a backup and from each other.
 
@@ -304,7 +308,7 @@ def repair(
     from agent_journal.archive import repairing  # noqa: PLC0415 (seldom)
 
     try:
-        return _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
+        return _repaired(config, backup, gives_up=gives_up, told=on_message, waiting=on_wait)
     except (UnusableArchive, DamagedArchive) as error:
         # A journal may also be of a newer version, or of another machine: then nothing is wrong with it.
         is_damaged = DamagedArchive in {type(error), type(error.__cause__)} or repairing.has_no_rows(
@@ -313,7 +317,7 @@ def repair(
         if backup is None or not is_damaged:
             raise
         restored = repairing.restore_rows(config.home, backup)
-    outcome = _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
+    outcome = _repaired(config, backup, gives_up=gives_up, told=on_message, waiting=on_wait)
     return outcome._replace(repaired=[*restored, *outcome.repaired])
 
 
@@ -332,15 +336,15 @@ def _repaired(
         archive.open_without_migrating(backup) if backup is not None else nullcontext() as copy,
         _finishing_erasure(kept, config),
     ):
-        repairing = Repair(kept, moment(), told or (lambda _: None))
+        repairing = Repair(kept, utc_now(), told or (lambda _: None))
         outcome = repairing.run(
             copy, gives_up=gives_up, reimport=lambda found: _import_again(kept, config, found)
         )
         if backup is not None and kept.store.is_damaged():
             raise DamagedArchive(str(config.home / archive.DATABASE), "the database is damaged")
-        if index_upkeep.fit(kept, config).problems:
+        if index_upkeep.check_index(kept, config).problems:
             index_upkeep.rebuild(kept, config)
-            outcome.repaired.append(index_made_anew(config))
+            outcome.repaired.append(describe_rebuilt_index(config))
         return outcome
 
 
@@ -348,25 +352,25 @@ def _import_again(kept: Archive, config: Config, found: list[ImportCandidate]) -
     with (
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
-            kept, moment(), indexer.take, lambda _: None, largest_media=_largest_media(config), heals=True
+            kept, utc_now(), indexer.apply, lambda _: None, largest_media=_largest_media(config), heals=True
         ) as importer,
     ):
         for each in found:
             importer.take(each)
 
 
-def index_made_anew(config: Config) -> Repaired:
+def describe_rebuilt_index(config: Config) -> Repaired:
     """What is told of an index that was damaged."""
     from agent_journal.archive.repairing import Repaired  # noqa: PLC0415 (seldom)
 
     return Repaired(str(config.storage.index_path), "rebuilt, because it was damaged")
 
 
-def mend(config: Config, *, anew: bool) -> bool:
+def mend(config: Config, *, from_scratch: bool) -> bool:
     """Bring the index up to the rows, or make it anew; whether nobody else was writing and that was done."""
     try:
         with archive.open_to_write(config.home, wait=0, create=False) as kept:
-            if anew:
+            if from_scratch:
                 index_upkeep.rebuild(kept, config)
             else:
                 with index_upkeep.Indexer(kept, config) as indexer:
@@ -379,9 +383,9 @@ def mend(config: Config, *, anew: bool) -> bool:
 def embed(
     config: Config,
     *,
-    anew: bool = False,
+    from_scratch: bool = False,
     seconds: float | None = None,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> embeddings.State:
     """Give vectors to all that has none yet, newest first, for so many seconds at most; how far they are.
 
@@ -390,11 +394,11 @@ def embed(
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
     with archive.open_to_read(config.home) as kept:
-        model, trouble = embeddings.chosen(config)
+        model, trouble = embeddings.choose_model(config)
         if config.index.vector.enabled and model is not None:
             embedder = embeddings.Embedder(kept, config, model)
-            embedder.run(seconds=seconds, told=told, wait=_A_SEARCH, anew=anew)
-        state = embeddings.state(kept, config)
+            embedder.run(seconds=seconds, on_progress=on_progress, wait=_A_SEARCH, from_scratch=from_scratch)
+        state = embeddings.read_state(kept, config)
         return state._replace(problem=state.problem or trouble)
 
 
@@ -405,10 +409,10 @@ def embed_in_background(config: Config) -> bool:
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
     with archive.open_to_read(config.home) as kept:
-        return embeddings.in_background(kept, config)
+        return embeddings.start_in_background(kept, config)
 
 
-def disk(config: Config) -> dict[str, int]:
+def disk_usage(config: Config) -> dict[str, int]:
     """How many bytes the parts of a journal take."""
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
@@ -416,7 +420,7 @@ def disk(config: Config) -> dict[str, int]:
         "rows": _bytes_in(config.home / archive.DATABASE),
         "vault": _bytes_in(config.home / archive.VAULT),
         "index": _bytes_in(config.storage.index_path),
-        "vectors": _bytes_in(embeddings.folder(config)),
+        "vectors": _bytes_in(embeddings.vectors_folder(config)),
     }
 
 
@@ -436,7 +440,7 @@ class Journal(Closing):
     def __init__(self, config: Config, bringing_up: Callable[[], None] | None = None) -> None:
         self._config = config
         self._archive = archive.open_to_read(config.home, bringing_up)
-        self._searching: Searching | None = None
+        self._searching: SearchSession | None = None
         self._exact: NativeContentReader | None = None
         self._sound: RecoveringReader | None = None
         self._media: StoredMedia | None = None
@@ -537,7 +541,7 @@ class Journal(Closing):
         cannot be used is no error either: the newest rows are looked through then, and the answer says so
         (`problem`); `mend` makes it again.
         """
-        from agent_journal.journal.search import MODES, Page, Searching  # noqa: PLC0415
+        from agent_journal.journal.search import MODES, Page, SearchSession  # noqa: PLC0415
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
 
         if isinstance(query, str):
@@ -545,12 +549,12 @@ class Journal(Closing):
         elif filters is not None:
             query = query._replace(filters=query.filters + filters)
         if strict or query.strict:
-            query = query._replace(strict=True, enough=None)
+            query = query._replace(strict=True, min_groups=None)
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
             raise NoSuchName("search mode", mode, MODES)
         if self._searching is None:
-            self._searching = Searching(self._archive, self._config)
+            self._searching = SearchSession(self._archive, self._config)
         page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)
         return self._searching.answer(query, mode, page)
 
@@ -567,11 +571,13 @@ class Journal(Closing):
         What is wanted is so by the time and the model of each answer. With `estimate` there are lines for
         answers of which nothing is stated, apart from all others.
         """
-        from agent_journal.usage.periods import this_slot, zone_of  # noqa: PLC0415
-        from agent_journal.usage.reporting import report  # noqa: PLC0415
+        from agent_journal.usage.periods import current_slot, parse_zone  # noqa: PLC0415
+        from agent_journal.usage.reporting import build_report  # noqa: PLC0415
 
-        zone, now = zone_of(timezone), this_slot()
-        return report(self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate)
+        zone, now = parse_zone(timezone), current_slot()
+        return build_report(
+            self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
+        )
 
     def close(self) -> None:
         """Let go of the files."""
@@ -580,6 +586,6 @@ class Journal(Closing):
         self._archive.close()
 
 
-def moment() -> str:
+def utc_now() -> str:
     """Now, as the ledger has it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
