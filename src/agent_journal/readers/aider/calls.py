@@ -21,7 +21,7 @@ from agent_journal.readers.dialects.api_calls.answer import NOTHING, answer
 from agent_journal.readers.dialects.api_calls.dialects import OPENAI
 from agent_journal.readers.dialects.api_calls.exchange import Exchange, messages
 from agent_journal.readers.dialects.api_calls.stitching import Stitching
-from agent_journal.readers.dialects.injected_text import marked
+from agent_journal.readers.dialects.injected_text import mark_injected_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _hide_program_message(entry: tree.Entry) -> tree.Entry:
     """Hide a message that the program wrote in the person's name."""
     if not isinstance(entry, Message) or entry.role != "user" or entry.hidden:
         return entry
-    _, is_all = marked(entry.parts, lambda text: text.startswith(_PROGRAM_PREFIXES))
+    _, is_all = mark_injected_parts(entry.parts, lambda text: text.startswith(_PROGRAM_PREFIXES))
     return replace(entry, hidden=True) if is_all else entry
 
 
@@ -116,7 +116,7 @@ def _exchange(request: Entry | None, response: Entry | None, index: int, note: N
     body = {"choices": [{"message": {"role": "assistant", **_answer_fields(text or "")}}]}
     return Exchange(
         index=index - 1,
-        where=f"line {line}",
+        location=f"line {line}",
         dialect=OPENAI,
         id=None,
         at=timestamps.moment(first.written_at) if first else None,

@@ -36,7 +36,7 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
     after, session = begun(request, answered, dialect)
     taken = Exchange(
         index=index,
-        where=where,
+        location=where,
         dialect=dialect,
         id=fields.text("id") or None,
         at=fields.moment("timestamp"),

@@ -168,7 +168,7 @@ def _call(rows: list[Row], index: int, sides: Sides | None) -> Call:
         answered.replies[-1 if answered.is_chain else 0].said.extra[duration_name] = duration_ms
     exchange = Exchange(
         index=index,
-        where=first.where,
+        location=first.where,
         dialect=dialect,
         id=_told(rows, (CORRELATION,)) if has_sides else _id(rows),
         at=at,

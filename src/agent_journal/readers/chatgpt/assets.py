@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.decoding.fields import words
 from agent_journal.model import Media, MediaKind, Part
-from agent_journal.readers.dialects.text_files import is_text, written
+from agent_journal.readers.dialects.text_files import is_text, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,7 +73,7 @@ class Assets:
         )
 
     def _text(self, file: str | None) -> str | None:
-        return None if file is None or self._note is None else written(self._sources[file], self._note)
+        return None if file is None or self._note is None else read_text(self._sources[file], self._note)
 
 
 def asset_id(pointer: str) -> str:

@@ -15,7 +15,7 @@ from agent_journal.readers.chatgpt.conversation import is_shared_link, read_conv
 from agent_journal.readers.chatgpt.fastpath import SHAPE, CommonConversation
 from agent_journal.readers.chatgpt.names import CONVERSATIONS, MANIFEST, READ_FILES
 from agent_journal.readers.chatgpt.tasks import is_task, read_task, read_tasks
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,9 +41,11 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     )
     memory_ids: set[str] = set()
     for path in shards:
-        yield from read_from(folder, files[path], read_files([files[path]], companions, note, memory_ids))
+        yield from with_member_origin(
+            folder, files[path], read_files([files[path]], companions, note, memory_ids)
+        )
     if (tasks := files.get(names.TASKS)) is not None:
-        yield from read_from(folder, tasks, read_tasks(tasks, companions, note))
+        yield from with_member_origin(folder, tasks, read_tasks(tasks, companions, note))
     _note_leftovers(folder, companions, note)
     _note_ignored(folder, files, companions, note)
 

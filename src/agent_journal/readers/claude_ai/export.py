@@ -13,7 +13,7 @@ from agent_journal.readers.claude_ai import detect
 from agent_journal.readers.claude_ai.companions import read_memories, read_project, read_user
 from agent_journal.readers.claude_ai.conversation import read_conversation
 from agent_journal.readers.claude_ai.design import read_design
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +65,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
             yield from _conversations(kind_files, account_id, note, folder)
             continue
         for file in kind_files:
-            yield from read_from(folder, file, _records(file, kind, note))
+            yield from with_member_origin(folder, file, _records(file, kind, note))
     _note_ignored(folder, by_kind.get(None, ()), note)
 
 
@@ -134,7 +134,7 @@ def _conversations(
     noted: set[str] = set()
     for file in files:
         conversations = _conversations_of_file(file, account_id, copies, noted, note.about(file.label))
-        yield from conversations if folder is None else read_from(folder, file, conversations)
+        yield from conversations if folder is None else with_member_origin(folder, file, conversations)
 
 
 def _conversations_of_file(

@@ -61,7 +61,7 @@ class Companions:
             output = self._content(file)
             if output is not None:
                 block = {"type": "tool_result", "content": output}
-                complete = blocks.parts([block], self._note, location, TOOL_KINDS)[0]
+                complete = blocks.parse_blocks([block], self._note, location, TOOL_KINDS)[0]
                 extra = {**part.extra, "persisted_output_preview": placeholder}
                 return replace(part, output=complete.output, extra=extra)  # type: ignore[union-attr] # a tool_result
         return part
@@ -163,7 +163,7 @@ def _usage_in(records: Iterator[dict[str, Any]]) -> UsageByKey:
         if body is None:
             continue
         response, request, model = body.text("id"), fields.look("requestId"), body.text("model")
-        usage = blocks.usage(body.look("usage"), response_key(response, request))
+        usage = blocks.parse_usage(body.look("usage"), response_key(response, request))
         if model is not None and usage is not None:
             usage_by_key[usage.key or fields.text("uuid") or ""] = model, usage
     return usage_by_key

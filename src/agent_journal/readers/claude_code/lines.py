@@ -103,7 +103,7 @@ class Lines:
         if left := body.extra():
             extra["message"] = left
         stop_reason = body.stop_reason if body.stop_reason.__class__ is str else None
-        parts, native = blocks.parts_and_native(body.content, self._note, location, TOOL_KINDS)
+        parts, native = blocks.parse_content(body.content, self._note, location, TOOL_KINDS)
         return Message(
             id=line.uuid,
             role="assistant",
@@ -121,7 +121,7 @@ class Lines:
 
     def _fast_prompt(self, line: CommonLine, at: str, location: int | str, extra: dict[str, Any]) -> Message:
         content = line.message.content
-        parts, native = blocks.parts_and_native(content, self._note, location, TOOL_KINDS)
+        parts, native = blocks.parse_content(content, self._note, location, TOOL_KINDS)
         if content.__class__ is list and self._companions.restore(parts, location):
             native = content
         separated, is_app_text = prompt_text.separate(parts, is_typed=False)
@@ -190,7 +190,7 @@ class Lines:
         if remaining := body.rest():
             fields.keep("message", remaining)
         uuid = fields.text("uuid")
-        parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
+        parts, native = blocks.parse_content(content, self._note, fields.where, TOOL_KINDS)
         if content == "":
             self._note(Kind.MISSING_FIELD, fields.where, _CONTENT_FIELD)
         return Message(
@@ -225,7 +225,7 @@ class Lines:
         key = response_key(response_id, request)
         usage = self._last_usage
         if usage is None or usage.key != key or usage.extra != raw or usage.cost_usd != cost:
-            usage = blocks.usage(raw or {}, key) or Usage(key=key)
+            usage = blocks.parse_usage(raw or {}, key) or Usage(key=key)
             self._last_usage = usage = usage if cost is None else replace(usage, cost_usd=cost)
         if stop_reason is None and usage.output is not None and usage.output <= _MAX_FIRST_TOKENS:
             self.undercounted.add(key)
@@ -235,7 +235,7 @@ class Lines:
 
     def _text_message(self, fields: Fields, role: Role, content: Any, line: bytes) -> Message:
         """Make a message that no model wrote: a prompt, tool results, or a notice of the app."""
-        parts, native = blocks.parts_and_native(content, self._note, fields.where, TOOL_KINDS)
+        parts, native = blocks.parse_content(content, self._note, fields.where, TOOL_KINDS)
         if content.__class__ is list and self._companions.restore(parts, fields.where):
             native = content
         if content == "":

@@ -7,7 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_journal.model import Text
-from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags, marked, typed_in
+from agent_journal.readers.dialects.injected_text import (
+    HARNESS_TAGS,
+    Tags,
+    mark_injected_parts,
+    with_typed_text,
+)
 
 if TYPE_CHECKING:
     from agent_journal.model import Part
@@ -49,7 +54,7 @@ def separate(parts: list[Part], *, is_typed: bool) -> tuple[list[Part], bool]:
         return parts, False
     separated = [_restore_command(part) for part in parts]
     if not is_typed:
-        separated, is_all = marked(separated, _is_injected)
+        separated, is_all = mark_injected_parts(separated, _is_injected)
         if is_all:
             return parts, True
         separated = [piece for part in separated for piece in _split_leading_blocks(part)]
@@ -71,7 +76,7 @@ def _split_leading_blocks(part: Part) -> list[Part]:
     if not isinstance(part, Text) or part.injected:
         return [part]
     before, rest = _TAGS.split(part.text)
-    return [Text(text=before, injected=True), typed_in(part, rest)] if before and rest else [part]
+    return [Text(text=before, injected=True), with_typed_text(part, rest)] if before and rest else [part]
 
 
 def _restore_command(part: Part) -> Part:
@@ -79,7 +84,7 @@ def _restore_command(part: Part) -> Part:
     if not isinstance(part, Text) or not part.text.lstrip().startswith("<"):
         return part
     typed = _slash_command(part.text) or _prefixed_input(part.text)
-    return part if typed is None else typed_in(part, typed)
+    return part if typed is None else with_typed_text(part, typed)
 
 
 def _slash_command(text: str) -> str | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agent_journal.model import Message, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_code.chains import is_sidechain, join_responses, with_parent
-from agent_journal.readers.dialects.duplicate_records import Twins, is_same
+from agent_journal.readers.dialects.duplicate_records import DuplicateIds, are_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Timeline:
     def __init__(self, note: Notes) -> None:
         self._by_id: dict[str, Entry] = {}
         self._without_known_parent: list[tuple[str, int | str]] = []
-        self._duplicates = Twins()
+        self._duplicates = DuplicateIds()
         self._note = note
 
     def __iter__(self) -> Iterator[Entry]:
@@ -36,7 +36,7 @@ class Timeline:
     def add(self, entry: Entry, location: int | str, line: bytes) -> None:
         """Append an entry; a repeated line is left out, another line with the same id gets a new id."""
         if entry.id in self._by_id:
-            if self._is_moved(entry) or self._duplicates.has_again(entry, self._by_id[entry.id], line):
+            if self._is_moved(entry) or self._duplicates.is_repeated(entry, self._by_id[entry.id], line):
                 self._note(Kind.REPEATED_RECORD, location, entry.id)
                 return
             self._note(Kind.DUPLICATE_ID, location, entry.id)
@@ -54,7 +54,7 @@ class Timeline:
         first, parent = self._by_id[entry.id], entry.parent_id
         if first.parent_id is None or first.parent_id in self._by_id or parent not in self._by_id:
             return False
-        if not is_same(replace(entry, parent_id=first.parent_id), first):
+        if not are_equal(replace(entry, parent_id=first.parent_id), first):
             return False
         self._by_id[entry.id] = with_parent(first, parent)
         return True

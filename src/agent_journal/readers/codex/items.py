@@ -13,9 +13,9 @@ from agent_journal.model import Media, MediaKind, Other, Part, Role, Text, ToolC
 from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
 from agent_journal.readers.codex.names import CONTEXTS, IMAGE_TAGS, INJECTED, REQUEST, kind_of
-from agent_journal.readers.dialects.injected_text import marked, typed_in
-from agent_journal.readers.dialects.openai_items import ONLY_TEXT, TEXTS, id_of, reasoning
-from agent_journal.readers.dialects.openai_messages import inline
+from agent_journal.readers.dialects.injected_text import mark_injected_parts, with_typed_text
+from agent_journal.readers.dialects.openai_items import TEXT_PIECE_FIELDS, TEXTS, id_of, take_reasoning
+from agent_journal.readers.dialects.openai_messages import parse_data_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ class ItemConverter:
         return ItemMessage("user", self._parts(content, item.where), content, hidden=True)
 
     def _reasoning(self, item: Fields) -> ItemMessage:
-        return ItemMessage("assistant", [reasoning(item)])
+        return ItemMessage("assistant", [take_reasoning(item)])
 
     def _function_call(self, item: Fields) -> ItemMessage:
         return self._call(item, item.text("name") or "", item.take("arguments"), item.text("call_id"))
@@ -187,7 +187,7 @@ class ItemConverter:
             self._note(Kind.WRONG_TYPE, location, f"a content part is {type(raw).__name__}")
             return Other(data=raw)
         kind = raw.get("type")
-        if len(raw) == ONLY_TEXT and kind in TEXTS and raw.get("text").__class__ is str:
+        if len(raw) == TEXT_PIECE_FIELDS and kind in TEXTS and raw.get("text").__class__ is str:
             return Text(text=raw["text"])
         fields = Fields(dict(raw), self._note, location)
         fields.drop("type")
@@ -198,7 +198,7 @@ class ItemConverter:
         if kind.__class__ is str and kind in _MEDIA:
             medium, field = _MEDIA[kind]
             url = fields.text(field)
-            mime, data = inline(url)
+            mime, data = parse_data_url(url)
             return Media(kind=medium, mime=mime, data=data, ref=None if data else url, extra=fields.rest())
         return self._other(raw, kind, location)
 
@@ -238,7 +238,7 @@ def exit_code(output: str) -> int | None:
 
 def _separate_injected(parts: list[Part]) -> tuple[list[Part], bool]:
     """Mark the parts of a prompt that the app wrote; also return whether it wrote all of them."""
-    separated, is_all = marked(parts, lambda text: text.startswith(INJECTED))
+    separated, is_all = mark_injected_parts(parts, lambda text: text.startswith(INJECTED))
     if is_all:
         return parts, True
     return [piece for part in separated for piece in _split_context(part)], False
@@ -253,4 +253,4 @@ def _split_context(part: Part) -> list[Part]:
     before, heading, request = part.text.partition(REQUEST)
     if not heading or not before.startswith(CONTEXTS):
         return [part]
-    return [Text(text=before + heading, injected=True), typed_in(part, request.lstrip("\n"))]
+    return [Text(text=before + heading, injected=True), with_typed_text(part, request.lstrip("\n"))]

@@ -163,7 +163,7 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
 
 
 def _turns(text: str) -> list[chat_templates.Turn]:
-    parsed = chat_templates.parsed(text)
+    parsed = chat_templates.parse_dialogue(text)
     return parsed.turns if parsed is not None else [chat_templates.Turn("user", "", text)]
 
 
@@ -186,7 +186,7 @@ def _message(raw: Any, index: int, session_id: str, models: config.Models, field
     if raw.__class__ is not dict:
         fields.note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
         return Event(id=made_id, made_id=True, name="message", data={"value": raw})
-    parsed = openai.said(raw, fields.note, where)
+    parsed = openai.parse_message(raw, fields.note, where)
     rest = Fields(parsed.extra, fields.note, where)
     stated = _first(rest, ("id", "message_id", "messageId"))
     usage = tokens.usage(rest.look("usage"), stated or made_id)

@@ -264,13 +264,13 @@ def _content(content: Any, message: Fields) -> list[Part]:
     if content.__class__ is list:
         return [_part(raw, message) for raw in content]
     unwrapped = unwrapped_parts(content, lambda inner: _content(inner, message))
-    return openai.content_parts(content, message.note, message.where) if unwrapped is None else unwrapped
+    return openai.parse_content(content, message.note, message.where) if unwrapped is None else unwrapped
 
 
 def _part(raw: Any, message: Fields) -> Part:
     if raw.__class__ is dict and raw.get("type") == "imageUrl":
         return _image(Fields(raw, message.note, message.where), raw)
-    (part,) = openai.content_parts([raw], message.note, message.where)
+    (part,) = openai.parse_content([raw], message.note, message.where)
     return part
 
 
@@ -280,5 +280,5 @@ def _image(part: Fields, raw: Bag) -> Part:
     if url is None:
         return Other(data=raw, name="imageUrl")
     part.drop("type")
-    mime, data = openai.inline(url)
+    mime, data = openai.parse_data_url(url)
     return Media(kind="image", mime=mime, data=data, ref=None if data else url, extra=part.rest())

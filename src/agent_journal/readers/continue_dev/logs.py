@@ -168,7 +168,7 @@ class _Dialogue:
         self._note = note
         self._timeline: list[Message | Event] = []
         self._ids: dict[tuple[str | None, str, str], str] = {}
-        self._prompt_parser = chat_templates.Growing()
+        self._prompt_parser = chat_templates.TemplateParser()
         self._last_path: list[tuple[Turn, str]] = []
         self._requests: list[Request] = []
         self._tools: dict[str, int] = {}
@@ -231,7 +231,7 @@ class _Dialogue:
 
     def _add_prompt(self, prompt: str) -> tuple[list[str], str | None, str | None]:
         """Add the messages of a prompt; return the ids of system messages, the last id, and the template."""
-        parsed = self._prompt_parser.parsed(prompt)
+        parsed = self._prompt_parser.parse_dialogue(prompt)
         turns = parsed.turns if parsed is not None else [chat_templates.Turn("user", "", prompt)]
         system_ids: list[str] = []
         last_id: str | None = None
@@ -325,7 +325,7 @@ def _edit(line: Fields, kind: str, models: Models) -> Conversation:
     timeline: list[Message | Event] = []
     prompt, completion, changes = line.text("prompt"), line.text("completion"), line.take("diffs")
     if prompt:
-        parsed = chat_templates.parsed(prompt)
+        parsed = chat_templates.parse_dialogue(prompt)
         turns = parsed.turns if parsed is not None else [chat_templates.Turn("user", "", prompt)]
         timeline += [
             Message(

@@ -146,7 +146,7 @@ class Tools:
         definitions = self._definitions.setdefault(name or "", [])
         if not any(is_equal(raw, definition) for definition in definitions):
             definitions.append(raw)
-            self.offered.append(openai.tool(raw, note, where))
+            self.offered.append(openai.parse_tool(raw, note, where))
         uri = words(raw.get("uri"))
         return "mcp" if uri is not None and uri.startswith("mcp:") else None
 
@@ -179,7 +179,7 @@ class Tools:
             message.note(Kind.UNLINKED_RESULT, message.where, call_id or "it names no call")
         text: Any = "" if content is None else content
         if text.__class__ is not str:
-            text = openai.content_parts(content, message.note, message.where)
+            text = openai.parse_content(content, message.note, message.where)
         return ToolResult(
             call_id=call_id,
             name=(state.name or None) if state is not None else None,

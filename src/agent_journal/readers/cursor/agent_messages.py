@@ -12,8 +12,8 @@ from agent_journal.model import Event, Media, Message, Other, Reasoning, Text, T
 from agent_journal.notes import Kind
 from agent_journal.readers.cursor.names import NAME, tool_kind
 from agent_journal.readers.cursor.query import is_query, prompt_time, unwrap_prompt
-from agent_journal.readers.dialects.injected_text import SENT, Tags
-from agent_journal.readers.dialects.openai_messages import inline
+from agent_journal.readers.dialects.injected_text import SENT_TEXT_KEY, Tags
+from agent_journal.readers.dialects.openai_messages import parse_data_url
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -93,7 +93,7 @@ def mark_context(parts: list[Part]) -> list[Part]:
 
 
 def _is_agent_text(part: Text) -> bool:
-    if is_query(part.extra.get(SENT)):
+    if is_query(part.extra.get(SENT_TEXT_KEY)):
         return not part.text
     return not part.text or part.text.lstrip().startswith(_AGENT_TEXT_TAGS) or _CONTEXT_TAGS.is_all(part.text)
 
@@ -170,7 +170,7 @@ def _media(kind: str, fields: Fields) -> Part:
     content = fields.text("image") if kind == "image" else fields.text("data")
     is_url = content is not None and "://" in content[:20]
     media: MediaKind = "image" if kind == "image" else "file"
-    mime, data = inline(content)
+    mime, data = parse_data_url(content)
     return Media(
         kind=media,
         mime=fields.text("mimeType") or fields.text("mediaType") or mime,

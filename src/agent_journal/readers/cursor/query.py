@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Text, timestamps
-from agent_journal.readers.dialects.injected_text import SENT
+from agent_journal.readers.dialects.injected_text import SENT_TEXT_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ def unwrap_prompt(text: str, extra: Bag | None = None) -> Text:
         typed = text[stamp.end() :]
     else:
         return Text(text=text, extra=extra or {})
-    return Text(text=typed, extra={**(extra or {}), SENT: text})
+    return Text(text=typed, extra={**(extra or {}), SENT_TEXT_KEY: text})
 
 
 def is_query(sent: Any) -> bool:
@@ -45,7 +45,7 @@ def is_query(sent: Any) -> bool:
 def prompt_time(parts: Iterable[Part]) -> str | None:
     """Return when a prompt was typed according to its sent text, to the minute."""
     for part in parts:
-        if isinstance(part, Text) and isinstance(sent := part.extra.get(SENT), str):
+        if isinstance(part, Text) and isinstance(sent := part.extra.get(SENT_TEXT_KEY), str):
             stamp = _stamp(sent)
             if stamp is not None and stamp[1] in _MONTHS:
                 return timestamps.moment(_iso_time(stamp))

@@ -92,7 +92,7 @@ def _entry(fields: Fields, entry_id: str) -> Entry:
     fields.drop("role")
     inner = fields.nested("message")
     content = inner.take("content") if inner else None
-    parts = blocks.parts(content, fields.note, fields.where, TOOL_KINDS)
+    parts = blocks.parse_blocks(content, fields.note, fields.where, TOOL_KINDS)
     if role == "user":
         parts = [_unwrap_part(part) for part in parts]
     hidden = role == "user" and agent_messages.is_context(parts)

@@ -93,7 +93,7 @@ def _message(raw: Any, message_id: str, note: Notes, location: str) -> Message:
     else:
         note(Kind.UNKNOWN_ROLE, location, f"role {str(stated_role)[:40]!r}")
     content = fields.take("parts")
-    parts, hidden = google.parts(content, note, location, kind_of), False
+    parts, hidden = google.parse_parts(content, note, location, kind_of), False
     if role == "user":
         parts, hidden = mark_injected(parts)
     return Message(

@@ -22,7 +22,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects import google_parts as google
-from agent_journal.readers.dialects.injected_text import marked
+from agent_journal.readers.dialects.injected_text import mark_injected_parts
 from agent_journal.readers.gemini_cli.names import INJECTED, REFERENCES, SNAPSHOT, kind_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def message(raw: dict[str, Any], position: MessagePosition, note: Notes, locatio
     content = fields.take("content")
     reasoning = _reasoning_parts(fields)
     calls = _call_parts(fields)
-    contents = google.parts(content, note, location, kind_of)
+    contents = google.parse_parts(content, note, location, kind_of)
     if reasoning:
         contents = _without_repeated_reasoning(contents, reasoning)
     if calls:
@@ -84,7 +84,7 @@ def message(raw: dict[str, Any], position: MessagePosition, note: Notes, locatio
 
 def mark_injected(parts: list[Part]) -> tuple[list[Part], bool]:
     """Mark the parts that the app, not the person, wrote; also return whether the app wrote all of them."""
-    marked_parts, is_all = marked(parts, _is_injected)
+    marked_parts, is_all = mark_injected_parts(parts, _is_injected)
     return (parts, True) if is_all else (_mark_references(marked_parts), False)
 
 
@@ -178,7 +178,7 @@ def _add_call(call: Fields, parts: list[Part]) -> None:
     parts.append(ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=call.rest()))
     if result is None:
         return
-    output = google.plain(google.outputs(result, call.note, call.where, kind_of))
+    output = google.simplify_output(google.parse_outputs(result, call.note, call.where, kind_of))
     facts = {"status": status, "timestamp": at, "exit_code": _exit_code(output) if kind == "shell" else None}
     parts.append(
         ToolResult(

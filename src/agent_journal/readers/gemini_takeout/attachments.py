@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.text_files import is_text, written
+from agent_journal.readers.dialects.text_files import is_text, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -55,7 +55,7 @@ class ExportFiles:
         self.used.add(path or ref)
         kind, mime = _TYPE_BY_SUFFIX.get(ref.rpartition(".")[2].lower(), _UNKNOWN_TYPE)
         source = (self._sources or {}).get(path or "") if is_text(mime) else None
-        text = None if source is None else written(source, fields.note)
+        text = None if source is None else read_text(source, fields.note)
         return Media(kind=kind, mime=mime, ref=path or ref, name=name if name != ref else None, text=text)
 
     def _find(self, ref: str) -> str | None:

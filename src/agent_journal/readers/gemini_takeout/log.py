@@ -12,7 +12,7 @@ from agent_journal.detection.peek import Peek
 from agent_journal.inputs.input import files_below
 from agent_journal.model import Conversation, Event, Media, Message, ids, timestamps, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 from agent_journal.readers.gemini_takeout import cards, fastpath
 from agent_journal.readers.gemini_takeout.attachments import ExportFiles
 from agent_journal.readers.gemini_takeout.detect import LOGS, PAGE, SOURCE, version_of
@@ -53,7 +53,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
     files = ExportFiles({file.path.removeprefix(f"{source.path}/"): file for file in all_files})
     for file in all_files:
         if file.path in known and (known[file.path] != PAGE or is_page_read):
-            yield from read_from(source, file, _read(file, files, note.about(file.label)))
+            yield from with_member_origin(source, file, _read(file, files, note.about(file.label)))
             files.used.add(file.path.removeprefix(f"{source.path}/"))
     for file in all_files:
         if file.path.removeprefix(f"{source.path}/") not in files.used:

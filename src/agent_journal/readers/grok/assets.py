@@ -14,7 +14,7 @@ from agent_journal.decoding.fields import objects, words
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.text_files import LONGEST, as_text
+from agent_journal.readers.dialects.text_files import MAX_TEXT_BYTES, decode_text
 from agent_journal.readers.grok.names import ASSETS
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def _detect_media(file: Source, note: Notes) -> Media:
                     return Media(kind=kind, mime=mime)
             if not head or b"\0" in head:
                 return Media(kind="file")
-            return Media(kind="document", mime="text/plain", text=as_text(head + stream.read(LONGEST)))
+            return Media(
+                kind="document", mime="text/plain", text=decode_text(head + stream.read(MAX_TEXT_BYTES))
+            )
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return Media(kind="file")

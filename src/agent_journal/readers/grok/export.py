@@ -8,7 +8,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 from agent_journal.readers.grok import companions
 from agent_journal.readers.grok.assets import Assets
 from agent_journal.readers.grok.conversation import is_entry, read_entry
@@ -32,7 +32,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     if account:
         yield companions.identity(account)
     assets = Assets(files)
-    yield from read_from(folder, files[MAIN], read_file(files[MAIN], assets, note))
+    yield from with_member_origin(folder, files[MAIN], read_file(files[MAIN], assets, note))
     _note_ignored(folder, files, assets, note)
 
 

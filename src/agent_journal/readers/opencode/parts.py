@@ -19,7 +19,7 @@ from agent_journal.model import (
     timestamps,
 )
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.openai_messages import inline
+from agent_journal.readers.dialects.openai_messages import parse_data_url
 from agent_journal.readers.opencode.names import tool_kind
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _file(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (a
 def media(fields: Fields, url_key: str, name_key: str) -> Media:
     """Convert a file with a URL, which may be a data URI."""
     mime, url = fields.text("mime"), fields.text(url_key)
-    stated, data = inline(url)
+    stated, data = parse_data_url(url)
     if data is not None and stated != mime:
         fields.keep("data_mime", stated)
     return Media(

@@ -61,7 +61,11 @@ def common_parts(raw: list[Any]) -> list[Part]:
     """Return the parts of blocks that all have Anthropic's common shapes; else an empty list."""
     parts: list[Part] = []
     for block in raw:
-        part = blocks.plain(block.get("type"), block, TOOL_KINDS) if block.__class__ is dict else None
+        part = (
+            blocks.parse_plain_block(block.get("type"), block, TOOL_KINDS)
+            if block.__class__ is dict
+            else None
+        )
         if part is None:
             return []
         parts.append(part)
@@ -71,14 +75,14 @@ def common_parts(raw: list[Any]) -> list[Part]:
 def part_of(block: Any, note: Notes, where: int | str) -> Part:
     """Return the part of a block in Anthropic's form or in the extensions' own."""
     kind: Any = block.get("type") if block.__class__ is dict else None
-    if kind is not None and (common_part := blocks.plain(kind, block, TOOL_KINDS)) is not None:
+    if kind is not None and (common_part := blocks.parse_plain_block(kind, block, TOOL_KINDS)) is not None:
         return common_part
     name, value_type = _OWN_BLOCKS.get(kind, _NO_OWN_BLOCK) if kind.__class__ is str else _NO_OWN_BLOCK
     if value_type is not None and block.get(name).__class__ is value_type:
         part = _CONVERTERS[kind](Fields(dict(block), note, where))
         if part is not None:
             return part
-    return blocks.parts_and_native([block], note, where, TOOL_KINDS)[0][0]
+    return blocks.parse_content([block], note, where, TOOL_KINDS)[0][0]
 
 
 def _reasoning(fields: Fields) -> Part:

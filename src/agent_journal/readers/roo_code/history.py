@@ -15,7 +15,7 @@ from agent_journal.decoding.fields import Fields
 from agent_journal.model import Media, Message, Reasoning, Text, ToolCall, ToolResult, ids, roles, timestamps
 from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.injected_text import marked
+from agent_journal.readers.dialects.injected_text import mark_injected_parts
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import markup, request_costs
 from agent_journal.readers.roo_code.fastpath import CommonMessage
@@ -92,7 +92,7 @@ class History:
             parts, environment = self._prompt_parts(blocks, where)
             if environment is not None:
                 extra[_ENVIRONMENT] = environment
-        parts, hidden = marked(parts, markup.is_injected) if not is_answer else (parts, False)
+        parts, hidden = mark_injected_parts(parts, markup.is_injected) if not is_answer else (parts, False)
         native = contents.native_content(content, parts)
         if is_answer:
             self._assign_call_ids(parts, message_id)
@@ -122,7 +122,7 @@ class History:
         parts, native = self._take_content(fields, where, is_answer=role == "assistant")
         hidden = is_summary(fields.look) or fields.look("isTruncationMarker") is True
         if role == "user" and not hidden:
-            parts, hidden = marked(parts, markup.is_injected)
+            parts, hidden = mark_injected_parts(parts, markup.is_injected)
         if role == "assistant":
             self._assign_call_ids(parts, message_id)
         message = Message(

@@ -28,7 +28,7 @@ from agent_journal.readers.dialects.api_calls.dialects import (
     RESPONSES,
     Dialect,
 )
-from agent_journal.readers.dialects.openai_messages import Said
+from agent_journal.readers.dialects.openai_messages import ParsedMessage
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
@@ -64,7 +64,7 @@ _TEXT, _BAG = frozenset({str, NoneType}), frozenset({dict, NoneType})
 class Reply(Struct, frozen=True, gc=False):
     """One answer: what it says, and the message as a next request would repeat it."""
 
-    said: Said
+    said: ParsedMessage
     raw: Any = None
     dialect: Dialect = OPENAI
     stop_reason: str | None = None
@@ -91,10 +91,10 @@ NOTHING = Answer([])
 
 
 def _silence() -> Reply:
-    return Reply(Said("assistant", [], None, {}))
+    return Reply(ParsedMessage("assistant", [], None, {}))
 
 
-def answer(response: Any, note: Notes, where: int | str) -> Answer:
+def answer(response: Any, note: Notes, location: int | str) -> Answer:
     """The answer that a response holds; one that says nothing is an empty message.
 
     The body itself tells its dialect: a request that looks like OpenAI's may still have been Claude's.
@@ -103,24 +103,24 @@ def answer(response: Any, note: Notes, where: int | str) -> Answer:
         return Answer([_silence()])
     if response.__class__ is list and all(chunk.__class__ is dict for chunk in response):
         # What the Gemini API streams to clients that do not ask for events: an array of chunks.
-        body, error = sse.fold_events(response, note, where)
-        return _of_body(body, error, note, where)
+        body, error = sse.fold_events(response, note, location)
+        return _of_body(body, error, note, location)
     if response.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"response is {type(response).__name__}")
+        note(Kind.WRONG_TYPE, location, f"response is {type(response).__name__}")
         return Answer([_silence()], extra=response)
     error = None
     if response.get("sse_lines").__class__ is list:
-        body, error = sse.fold(response["sse_lines"], note, where)
+        body, error = sse.fold(response["sse_lines"], note, location)
         response = {key: value for key, value in response.items() if key != "sse_lines"} | body
-    return _of_body(response, error, note, where)
+    return _of_body(response, error, note, location)
 
 
-def _of_body(response: dict[str, Any], error: Any, note: Notes, where: int | str) -> Answer:
+def _of_body(response: dict[str, Any], error: Any, note: Notes, location: int | str) -> Answer:
     if error is None and (usual := _usual(response)) is not None:
         return usual
     if error is None and _is_refusal(response):
         return Answer([], error=response)
-    fields = Fields(response, note, where)
+    fields = Fields(response, note, location)
     if error is None and isinstance(fields.look("error"), str | dict):
         error = fields.take("error") or None
     elif error is not None and isinstance(fields.look("error"), dict):
@@ -149,7 +149,9 @@ def _usual(response: dict[str, Any]) -> Answer | None:
         return None
     for name in _OF_BODIES:
         response.pop(name, None)
-    return Answer([reply], response_id, model, openai_messages.usage(counts, response_id), extra=response)
+    return Answer(
+        [reply], response_id, model, openai_messages.parse_usage(counts, response_id), extra=response
+    )
 
 
 def _usual_choice(raw: Any) -> Reply | None:
@@ -159,7 +161,7 @@ def _usual_choice(raw: Any) -> Reply | None:
     message, stop_reason = raw.get("message"), raw.get("finish_reason")
     if message.__class__ is not dict or stop_reason.__class__ not in _TEXT or raw.get("index", 0) != 0:
         return None
-    said = openai_messages.plainly_said(message)
+    said = openai_messages.parse_plain_message(message)
     return None if said is None else Reply(said, message, OPENAI, stop_reason)
 
 
@@ -217,7 +219,7 @@ def _choices(fields: Fields) -> Answer:
     own = fields.look(_OWN)
     if counts is None and own.__class__ is dict:
         counts = own.get("usage")
-    usage = openai_messages.usage(counts, response_id)
+    usage = openai_messages.parse_usage(counts, response_id)
     return Answer(replies, response_id, model, usage, extra=fields.rest())
 
 
@@ -232,7 +234,7 @@ def _choice(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
     if choice.look("logprobs") is None:
         choice.drop("logprobs")
     stop_reason = choice.text("finish_reason")
-    said = openai_messages.said(message, fields.note, fields.where)
+    said = openai_messages.parse_message(message, fields.note, fields.where)
     if rest := choice.rest():
         said.extra["choice"] = rest
     return Reply(said, message, OPENAI, stop_reason)
@@ -245,7 +247,7 @@ def _message(fields: Fields) -> Answer:
     if fields.look("stop_sequence") is None:
         fields.drop("stop_sequence")
     response_id, model = fields.text("id"), fields.text("model")
-    usage = anthropic_blocks.usage(fields.bag("usage"), response_id)
+    usage = anthropic_blocks.parse_usage(fields.bag("usage"), response_id)
     message = {"role": role or "assistant", "content": content}
     reply = Reply(CLAUDE.said(message, fields.note, fields.where), message, CLAUDE) if content else _silence()
     reply = replace(reply, stop_reason=fields.text("stop_reason"))
@@ -260,13 +262,13 @@ def _conversed(fields: Fields) -> Answer:
     message = {**message, "role": message.get("role") or "assistant"}
     reply = Reply(CONVERSE.said(message, fields.note, fields.where), message, CONVERSE)
     reply = replace(reply, stop_reason=fields.text("stopReason"))
-    return Answer([reply], usage=converse_blocks.usage(fields.bag("usage"), None), extra=fields.rest())
+    return Answer([reply], usage=converse_blocks.parse_usage(fields.bag("usage"), None), extra=fields.rest())
 
 
 def _local(fields: Fields) -> Answer:
     """An answer of Ollama's own API: one message in the chat dialect, with counts of its own."""
     message = fields.take("message")
-    reply = Reply(openai_messages.said(message, fields.note, fields.where), message)
+    reply = Reply(openai_messages.parse_message(message, fields.note, fields.where), message)
     counts = fields.take_all(("prompt_eval_count", "eval_count"))
     sent, came = (counted(counts.get(name)) for name in ("prompt_eval_count", "eval_count"))
     usage = Usage(input=sent, output=came, extra=counts) if counts else None
@@ -280,7 +282,7 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
         [] if is_failed else [_silence()]
     )
     response_id, model, after = fields.text("id"), fields.text("model"), fields.look("previous_response_id")
-    usage = openai_items.usage(fields.bag("usage"), response_id)
+    usage = openai_items.parse_usage(fields.bag("usage"), response_id)
     details = fields.look("incomplete_details")
     reason = details.get("reason") if details.__class__ is dict else None
     status = fields.text("status")
@@ -303,8 +305,8 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
     )
 
 
-def _said_by_model(item: Any, fields: Fields) -> Said:
-    said = openai_items.said(item, fields.note, fields.where)
+def _said_by_model(item: Any, fields: Fields) -> ParsedMessage:
+    said = openai_items.parse_item(item, fields.note, fields.where)
     return said if item.__class__ is dict else said._replace(role="assistant")
 
 
@@ -327,7 +329,7 @@ def _candidates(fields: Fields) -> Answer:
     if strange:
         fields.keep("candidates", strange)
     response_id, model = fields.text("responseId"), fields.text("modelVersion")
-    usage = google_contents.usage(fields.bag("usageMetadata"), response_id)
+    usage = google_contents.parse_usage(fields.bag("usageMetadata"), response_id)
     return Answer(replies, response_id, model, usage, extra=fields.rest())
 
 
@@ -339,7 +341,9 @@ def _candidate(raw: dict[str, Any], place: int, fields: Fields) -> Reply:
     stop_reason = candidate.text("finishReason")
     content = {**content, "role": content.get("role") or "model"}
     said = GEMINI.said(content, fields.note, fields.where)
-    said = said._replace(parts=google_contents.cited(said.parts, candidate.look("groundingMetadata")))
+    said = said._replace(
+        parts=google_contents.with_citations(said.parts, candidate.look("groundingMetadata"))
+    )
     if rest := candidate.rest():
         said.extra["candidate"] = rest
     return Reply(said, content, GEMINI, stop_reason)

@@ -12,7 +12,7 @@ from agent_journal.readers.dialects.api_calls.dialects import (
     OPENAI,
     RESPONSES,
 )
-from agent_journal.readers.dialects.sse import dialect_of_event, dialect_of_stream, speaks_anthropic
+from agent_journal.readers.dialects.sse import dialect_of_event, dialect_of_stream, is_anthropic_stream
 
 if TYPE_CHECKING:
     from agent_journal.readers.dialects.api_calls.dialects import Dialect
@@ -77,7 +77,11 @@ def _is_converse(response: Any) -> bool:
 def _of_chat(request: dict[str, Any], response: Any) -> Dialect:
     """Claude's if its stream, system prompt, first tool or any content block is Claude's; else OpenAI's."""
     is_claude = (
-        (response.__class__ is dict and "sse_lines" in response and speaks_anthropic(response["sse_lines"]))
+        (
+            response.__class__ is dict
+            and "sse_lines" in response
+            and is_anthropic_stream(response["sse_lines"])
+        )
         or request.get("system").__class__ is list
         or ("tools" in request and _first_tool_has_input_schema(request["tools"]))
         or _has_claude_block(request.get("messages"))

@@ -14,7 +14,7 @@ from agent_journal.readers.dialects import (
     openai_items,
     openai_messages,
 )
-from agent_journal.readers.dialects.openai_messages import Said
+from agent_journal.readers.dialects.openai_messages import ParsedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class Dialect(NamedTuple):
     """What depends on the API that a request was made for."""
 
     name: str
-    said: Callable[[Any, Notes, int | str], Said]
+    said: Callable[[Any, Notes, int | str], ParsedMessage]
     meaning: Callable[[Any], Any]
     """What makes two messages the same."""
     told: frozenset[str]
@@ -57,17 +57,19 @@ class Dialect(NamedTuple):
     """Whether a message may be left out when a dialogue is repeated, if any may."""
     unnamed: Callable[[Any], Any] | None = None
     """A message without the ids of its calls, which clients may have made up; None if it has none."""
-    tool: Callable[[Any, Notes, int | str], Tool] = openai_messages.tool
+    tool: Callable[[Any, Notes, int | str], Tool] = openai_messages.parse_tool
 
 
-def _claude_said(raw: Any, note: Notes, where: int | str) -> Said:
+def _claude_said(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
     """A message whose content is a string or blocks."""
     if raw.__class__ is not dict:
-        return openai_messages.said(raw, note, where)
-    fields = Fields(dict(raw), note, where)
-    role = openai_messages.role_of(fields)
+        return openai_messages.parse_message(raw, note, location)
+    fields = Fields(dict(raw), note, location)
+    role = openai_messages.take_role(fields)
     content = fields.take("content")
-    return Said(role, anthropic_blocks.parts(content, note, where, {}), content, fields.rest())
+    return ParsedMessage(
+        role, anthropic_blocks.parse_blocks(content, note, location, {}), content, fields.rest()
+    )
 
 
 def _claude_meaning(raw: Any) -> Any:
@@ -258,7 +260,7 @@ def _gemini_meaning(raw: Any) -> Any:
 
 
 def _gemini_part(part: Any) -> Any:
-    held = google_contents.held_by(google_contents.in_camel_case(part)) if part.__class__ is dict else None
+    held = google_contents.find_data(google_contents.to_camel_case(part)) if part.__class__ is dict else None
     if held is None:
         return part
     name, value = held
@@ -327,7 +329,7 @@ def _marks_on(block: dict[str, Any]) -> Bag:
 
 OPENAI = Dialect(
     name="openai",
-    said=openai_messages.said,
+    said=openai_messages.parse_message,
     meaning=_openai_meaning,
     told=frozenset(
         {"role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "audio"}
@@ -344,7 +346,7 @@ CLAUDE = Dialect(
 )
 RESPONSES = Dialect(
     name="responses",
-    said=openai_items.said,
+    said=openai_items.parse_item,
     meaning=_item_meaning,
     told=frozenset({"type", "role", "content"}),
     has_system_messages=True,
@@ -354,22 +356,22 @@ RESPONSES = Dialect(
 )
 GEMINI = Dialect(
     name="gemini",
-    said=google_contents.said,
+    said=google_contents.parse_content,
     meaning=_gemini_meaning,
     told=frozenset({"role", "parts"}),
     has_system_messages=False,
     field="contents",
     system_fields=("systemInstruction", "system_instruction"),
     content="parts",
-    tool=google_contents.tool,
+    tool=google_contents.parse_tool,
     unnamed=_gemini_unnamed,
 )
 CONVERSE = Dialect(
     name="converse",
-    said=converse_blocks.said,
+    said=converse_blocks.parse_message,
     meaning=_converse_meaning,
     told=frozenset({"role", "content"}),
     has_system_messages=False,
-    tool=converse_blocks.tool,
+    tool=converse_blocks.parse_tool,
 )
 DIALECTS = {dialect.name: dialect for dialect in (OPENAI, CLAUDE, RESPONSES, GEMINI, CONVERSE)}

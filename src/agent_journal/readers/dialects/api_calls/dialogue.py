@@ -16,7 +16,7 @@ from agent_journal.readers.dialects.api_calls.dialects import SYSTEM_PLACE, diff
 from agent_journal.readers.dialects.api_calls.exchange import Sent
 from agent_journal.readers.dialects.api_calls.meanings import Form
 from agent_journal.readers.dialects.api_calls.trails import NOTHING, Known
-from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags, marked
+from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags, mark_injected_parts
 
 if TYPE_CHECKING:
     from agent_journal.decoding.spill import Shelf
@@ -217,7 +217,7 @@ class Dialogue:
         """Give the calls of a message the ids by which a client tells what they gave."""
         timeline = self._timeline
         place = next(place for place in reversed(range(len(timeline))) if timeline[place].id == message_id)
-        said = step.sent.dialect.said(step.sent.raw, Notes(keep=0), exchange.where)
+        said = step.sent.dialect.said(step.sent.raw, Notes(keep=0), exchange.location)
         names = iter([part.call_id for part in said.parts if isinstance(part, ToolCall)])
         timeline[place] = replace(
             timeline[place],
@@ -241,10 +241,10 @@ class Dialogue:
 
     def _said(self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None) -> _Kept:
         """Put a message that was not seen before on the timeline."""
-        role, parts, native, extra = step.sent.dialect.said(step.sent.raw, self._note, exchange.where)
+        role, parts, native, extra = step.sent.dialect.said(step.sent.raw, self._note, exchange.location)
         hidden = False
         if role == "user":
-            parts, hidden = marked(parts, _HARNESS.is_all)
+            parts, hidden = mark_injected_parts(parts, _HARNESS.is_all)
         message = Message(
             id=self._free(message_id),
             made_id=True,
@@ -294,7 +294,7 @@ class Dialogue:
             return []
         for number, raw in zip(numbers, exchange.tools, strict=True):
             if number not in self._tools:
-                self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.where)
+                self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.location)
         places = {number: place for place, number in enumerate(self._tools)}
         return [places[number] for number in numbers]
 

@@ -50,7 +50,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """A request and its answer, taken apart but not yet in the terms of the model."""
 
     index: int
-    where: str
+    location: str
     dialect: Dialect
     id: str | None
     at: str | None
@@ -89,9 +89,9 @@ def offered(request: Fields, dialect: Dialect) -> list[Any]:
     if dialect is CONVERSE:
         return _offered_by(request.nested("toolConfig"))
     if dialect is GEMINI and request.look("tools").__class__ is dict:  # one alone is taken, too
-        return google_contents.declared([request.take("tools")])
+        return google_contents.flatten_tools([request.take("tools")])
     listed = request.items("tools") or []
-    return google_contents.declared(listed) if dialect is GEMINI else listed
+    return google_contents.flatten_tools(listed) if dialect is GEMINI else listed
 
 
 def _offered_by(config: Fields | None) -> list[Any]:

@@ -83,7 +83,7 @@ class Stitching:
             dialogue = Dialogue(name, self._source, self._note, is_made=is_made)
             self._dialogues.append(dialogue)
             if exchange.id is None:
-                self._note(Kind.MISSING_ID, exchange.where, "the first call of a dialogue has no id")
+                self._note(Kind.MISSING_ID, exchange.location, "the first call of a dialogue has no id")
         end = places[-1] if places else start.place
         if steps:
             self._ended[end] = dialogue
@@ -169,7 +169,7 @@ class Stitching:
             if known is not None:
                 return known
             self._note(
-                Kind.DANGLING_PARENT, exchange.where, f"it goes on from response {exchange.after[:80]!r}"
+                Kind.DANGLING_PARENT, exchange.location, f"it goes on from response {exchange.after[:80]!r}"
             )
             number, _ = self._meanings.of(exchange.after, "response", _itself)
             return _End(self._place_after(_START, -1 - number), None, None)
@@ -243,7 +243,7 @@ class Stitching:
             self._names.add(exchange.id)
             return exchange.id, False
         if exchange.id is not None:
-            self._note(Kind.DUPLICATE_ID, exchange.where, exchange.id[:80])
+            self._note(Kind.DUPLICATE_ID, exchange.location, exchange.id[:80])
         forms = [hash_of(step.sent.raw, step.form).hex() for step in steps]
         made = ids.made(exchange.id, exchange.index, exchange.at, exchange.model, forms)
         self._names.add(made)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent_journal.model import Message, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.copilot_events.names import MODEL_EVENTS
-from agent_journal.readers.dialects.duplicate_records import Twins
+from agent_journal.readers.dialects.duplicate_records import DuplicateIds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Chain:
 
     def __init__(self, note: Notes) -> None:
         self._by_id: dict[str, Entry] = {}
-        self._twins = Twins()
+        self._twins = DuplicateIds()
         self._ahead: set[str] = set()
         self._roots = 0
         self._circles: set[str] = set()
@@ -39,13 +39,13 @@ class Chain:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._by_id.values())
 
-    def add(self, entry: Entry, where: int | str, line: bytes) -> None:
+    def add(self, entry: Entry, location: int | str, line: bytes) -> None:
         """Put an entry at the end; the same again is left out, another one of that id gets a new id."""
         if entry.id in self._by_id:
-            if self._twins.has_again(entry, self._by_id[entry.id], line):
-                self._note(Kind.REPEATED_RECORD, where, entry.id)
+            if self._twins.is_repeated(entry, self._by_id[entry.id], line):
+                self._note(Kind.REPEATED_RECORD, location, entry.id)
                 return
-            self._note(Kind.DUPLICATE_ID, where, entry.id)
+            self._note(Kind.DUPLICATE_ID, location, entry.id)
             entry = _renamed(entry, self._twins.count(entry.id))
         parent = entry.parent_id
         if parent != self._last:

@@ -54,27 +54,27 @@ def _whole(source: Source, note: Notes) -> Fields:
     return Fields(value, note, "")
 
 
-def imported(data: dict[str, Any], event_id: str, note: Notes, where: int | str) -> list[Message]:
+def imported(data: dict[str, Any], event_id: str, note: Notes, location: int | str) -> list[Message]:
     """The messages that an import brings, taken out of its payload; each follows the one before."""
-    legacy = Fields(data, note, where).look("legacySession")
+    legacy = Fields(data, note, location).look("legacySession")
     if not isinstance(legacy, dict):
         return []
-    fields = Fields(legacy, note, where)
+    fields = Fields(legacy, note, location)
     model = fields.look("selectedModel")
     raw = fields.items(_MESSAGES) or []
-    return messages(raw, event_id, model if isinstance(model, str) else None, note, f"line {where} ")
+    return messages(raw, event_id, model if isinstance(model, str) else None, note, f"line {location} ")
 
 
-def messages(raw: list[Any], owner: str, model: str | None, note: Notes, where: str) -> list[Message]:
+def messages(raw: list[Any], owner: str, model: str | None, note: Notes, location: str) -> list[Message]:
     """Chat messages as messages of the model, with ids made of their place."""
     return [
-        _message(message, ids.made(owner, index), model, note, f"{where}{_MESSAGES}[{index}]")
+        _message(message, ids.made(owner, index), model, note, f"{location}{_MESSAGES}[{index}]")
         for index, message in enumerate(raw)
     ]
 
 
-def _message(raw: Any, made: str, model: str | None, note: Notes, where: str) -> Message:
-    said = openai.said(raw, note, where)
+def _message(raw: Any, made: str, model: str | None, note: Notes, location: str) -> Message:
+    said = openai.parse_message(raw, note, location)
     return Message(
         id=made,
         made_id=True,

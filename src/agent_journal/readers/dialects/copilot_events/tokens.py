@@ -58,11 +58,11 @@ class Tokens(NamedTuple):
         )
 
 
-def stated(raw: Any, note: Notes, where: str) -> Tokens:
+def stated(raw: Any, note: Notes, location: str) -> Tokens:
     """The counts that an object states, if it is one; it keeps them."""
     if not isinstance(raw, dict):
         return Tokens()
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     return Tokens(*(fields.whole(name) for name in _NAMES))
 
 
@@ -79,8 +79,8 @@ def by_model(event: Event, note: Notes) -> dict[str, Tokens]:
 def _metrics(data: Bag) -> list[tuple[str, Any]]:
     """Models and what is said of them; a checkpoint of 1.0.7x says it in a snapshot, or by provider."""
     snapshot = data.get("accountingSnapshot")
-    for where in (data, snapshot if isinstance(snapshot, dict) else {}):
-        metrics = where.get("modelMetrics")
+    for location in (data, snapshot if isinstance(snapshot, dict) else {}):
+        metrics = location.get("modelMetrics")
         if isinstance(metrics, dict) and metrics:
             return list(metrics.items())
     providers = objects(data.get("providerModelMetrics"))
