@@ -17,9 +17,9 @@ from agent_journal.model import Message, Reasoning, Text, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.aider import thoughts
 from agent_journal.readers.aider.detect import SOURCE
-from agent_journal.readers.dialects.api_calls.answer import NOTHING, answer
+from agent_journal.readers.dialects.api_calls.answer import NO_ANSWER, parse_answer
 from agent_journal.readers.dialects.api_calls.dialects import OPENAI
-from agent_journal.readers.dialects.api_calls.exchange import Exchange, messages
+from agent_journal.readers.dialects.api_calls.exchange import Exchange, take_messages
 from agent_journal.readers.dialects.api_calls.stitching import Stitching
 from agent_journal.readers.dialects.injected_text import mark_injected_parts
 
@@ -111,7 +111,7 @@ def _exchange(request: Entry | None, response: Entry | None, index: int, note: N
     first = request or response
     line = first.line if first else 0
     fields = Fields({"messages": _sent_messages(request.lines) if request else []}, note, line)
-    system, prompt = messages(fields, OPENAI)
+    system, prompt = take_messages(fields, OPENAI)
     text = _split_role(response.lines)[1] if response else None
     body = {"choices": [{"message": {"role": "assistant", **_answer_fields(text or "")}}]}
     return Exchange(
@@ -125,7 +125,7 @@ def _exchange(request: Entry | None, response: Entry | None, index: int, note: N
         system=system,
         prompt=prompt,
         tools=[],
-        answer=NOTHING if text is None else answer(body, note, line),
+        answer=NO_ANSWER if text is None else parse_answer(body, note, line),
         error=None,
         extra={},
         ended_at=timestamps.moment(response.written_at) if response else None,

@@ -32,16 +32,16 @@ from agent_journal.readers.azure_openai.names import (
     TOKENS,
     VERSION,
 )
-from agent_journal.readers.dialects.api_calls.answer import NOTHING, Answer, answer
-from agent_journal.readers.dialects.api_calls.detection import dialect_of
+from agent_journal.readers.dialects.api_calls.answer import NO_ANSWER, Answer, parse_answer
+from agent_journal.readers.dialects.api_calls.detection import detect_dialect
 from agent_journal.readers.dialects.api_calls.exchange import (
     Exchange,
     Prompt,
     Sent,
-    begun,
-    messages,
-    offered,
+    find_continued,
+    take_messages,
     take_repeated,
+    take_tools,
 )
 
 if TYPE_CHECKING:
@@ -158,14 +158,14 @@ def _call(rows: list[Row], index: int, sides: Sides | None) -> Call:
     asked = Fields(request.value or {}, first.note, first.where)
     if facts.deployment is not None and asked.look("model") == facts.deployment:
         asked.drop("model")
-    dialect = dialect_of({"request": asked.rest(), "response": response.value})
+    dialect = detect_dialect({"request": asked.rest(), "response": response.value})
     answered = _answered(rows, response, has_sides=has_sides)
     take_repeated(answered, asked)
-    system, prompt = messages(asked, dialect) if request.value else ([], Prompt([]))
-    after, session = begun(asked, answered, dialect)
+    system, prompt = take_messages(asked, dialect) if request.value else ([], Prompt([]))
+    after, session = find_continued(asked, answered, dialect)
     if duration_ms is not None and answered.replies:
         # Several replies are choices, which took the same time, or a chain, at whose end it is known.
-        answered.replies[-1 if answered.is_chain else 0].said.extra[duration_name] = duration_ms
+        answered.replies[-1 if answered.is_chain else 0].message.extra[duration_name] = duration_ms
     exchange = Exchange(
         index=index,
         location=first.where,
@@ -176,7 +176,7 @@ def _call(rows: list[Row], index: int, sides: Sides | None) -> Call:
         model=facts.deployment,
         system=[_in_place(sent) for sent in system],
         prompt=prompt,
-        tools=offered(asked, dialect),
+        tools=take_tools(asked, dialect),
         answer=answered,
         error=answered.error or _told(rows, ERRORS),
         extra={},
@@ -322,7 +322,7 @@ def _answered(rows: list[Row], response: bodies.Side, *, has_sides: bool) -> Ans
     first, value = rows[0], response.value
     if has_sides and value:
         value = value[0] if _is_answer(value) else _body_of(value)
-    found = answer(value, first.note, first.where) if value else NOTHING
+    found = parse_answer(value, first.note, first.where) if value else NO_ANSWER
     if not found.replies:
         return found
     usage = found.usage or _usage(rows)
