@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 _ALREADY_NOTED = frozenset({"stream", "events", "sse_lines"})
 
 
-# The usual fields of a choice.
-_USUAL_CHOICE_FIELDS = frozenset({"message", "index", "finish_reason", "logprobs"})
+# The common fields of a choice.
+_COMMON_CHOICE_FIELDS = frozenset({"message", "index", "finish_reason", "logprobs"})
 
 
 # The fields of a body that become an answer; the others go to `extra`.
@@ -116,8 +116,8 @@ def parse_answer(response: Any, note: Notes, location: int | str) -> Answer:
 
 
 def _parse_body(response: dict[str, Any], error: Any, note: Notes, location: int | str) -> Answer:
-    if error is None and (usual_answer := _parse_usual_body(response)) is not None:
-        return usual_answer
+    if error is None and (common_answer := _parse_common_body(response)) is not None:
+        return common_answer
     if error is None and _is_refusal(response):
         return Answer([], error=response)
     fields = Fields(response, note, location)
@@ -136,7 +136,7 @@ def _is_refusal(response: dict[str, Any]) -> bool:
     )
 
 
-def _parse_usual_body(response: dict[str, Any]) -> Answer | None:
+def _parse_common_body(response: dict[str, Any]) -> Answer | None:
     """Parse a body with one plain choice, as most are; None for any other."""
     choices, counts = response.get("choices"), response.get("usage")
     response_id, model = response.get("id"), response.get("model")
@@ -146,7 +146,7 @@ def _parse_usual_body(response: dict[str, Any]) -> Answer | None:
         return None
     if response_id.__class__ not in _TEXT or model.__class__ not in _TEXT or counts.__class__ not in _BAG:
         return None
-    reply = _parse_usual_choice(choices[0])
+    reply = _parse_common_choice(choices[0])
     if reply is None:
         return None
     for name in _ANSWER_FIELDS:
@@ -156,9 +156,13 @@ def _parse_usual_body(response: dict[str, Any]) -> Answer | None:
     )
 
 
-def _parse_usual_choice(raw: Any) -> Reply | None:
+def _parse_common_choice(raw: Any) -> Reply | None:
     """Parse the first choice if it has only a text and a stop reason."""
-    if raw.__class__ is not dict or not raw.keys() <= _USUAL_CHOICE_FIELDS or raw.get("logprobs") is not None:
+    if (
+        raw.__class__ is not dict
+        or not raw.keys() <= _COMMON_CHOICE_FIELDS
+        or raw.get("logprobs") is not None
+    ):
         return None
     message, stop_reason = raw.get("message"), raw.get("finish_reason")
     if message.__class__ is not dict or stop_reason.__class__ not in _TEXT or raw.get("index", 0) != 0:

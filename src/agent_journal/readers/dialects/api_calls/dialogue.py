@@ -155,7 +155,7 @@ class Dialogue:
         self._note = note
         self._timeline: list[Message] = []
         self._ids: set[str] = set()
-        self._kept: dict[int, _StoredMessage] = {}
+        self._stored: dict[int, _StoredMessage] = {}
         self._system: dict[int, _StoredMessage] = {}
         self._tools: dict[int, Tool] = {}
         self._requests: list[Request] = []
@@ -209,12 +209,12 @@ class Dialogue:
         ids, changed = [*known.ids], dict(known.changed)
         message_id = ids[-1] if ids else path.after
         for number, step in enumerate(path.prompt[len(ids) :], len(ids)):
-            stored = self._kept.get(step.place)
+            stored = self._stored.get(step.place)
             if stored is None:
                 stored = self._add_message(
                     step, exchange, f"{path.name}-{step.sent.tail or step.sent.place}", message_id
                 )
-                self._kept[step.place] = stored
+                self._stored[step.place] = stored
             elif stored.form != step.form and (change := _difference(step, stored)):
                 changed[number] = change
             if step.adds_call_ids:
@@ -286,9 +286,9 @@ class Dialogue:
             message_id = self._unique_id(f"{path.name}-response")
             message = _reply(reply, exchange, message_id, parent_id, ended_at=ended_at, usage=usage)
             self._timeline.append(message)
-            if message.parts and (is_chain or not message_ids or place not in self._kept):
+            if message.parts and (is_chain or not message_ids or place not in self._stored):
                 # A continuation follows this answer; of equal choices, the first.
-                self._kept[place] = _stored_message(message.id, form, reply.raw)
+                self._stored[place] = _stored_message(message.id, form, reply.raw)
             message_ids.append(message.id)
             parent_id = message.id if is_chain else parent_id
         return message_ids
@@ -325,7 +325,7 @@ class Dialogue:
 
     def move_to_file(self, shelf: Shelf) -> bool:
         """Move the content to a file; return False if the file cannot store it."""
-        content = _Content(self._timeline, self._ids, self._kept, self._system, self._tools, self._requests)
+        content = _Content(self._timeline, self._ids, self._stored, self._system, self._tools, self._requests)
         place = shelf.put(content.folded())
         if place is None:
             return False
@@ -346,7 +346,7 @@ class Dialogue:
 
     def _set_content(self, content: _Content) -> None:
         self._timeline, self._ids = content.timeline, content.ids
-        self._kept, self._system = content.stored, content.system
+        self._stored, self._system = content.stored, content.system
         self._tools, self._requests = content.tools, content.requests
 
     def conversation(self) -> Conversation:
