@@ -112,7 +112,7 @@ class _Candidate:
     """One of the answers, assembled from its parts."""
 
     def __init__(self) -> None:
-        self._set_field: dict[str, Any] = {}
+        self._fields: dict[str, Any] = {}
         self._content: dict[str, Any] = {}
         self._parts: list[Any] = []
         self._pieces: list[str] = []
@@ -122,9 +122,9 @@ class _Candidate:
         content = raw.get("content")
         for key, value in raw.items():
             if key == "content" and content.__class__ is dict:
-                self._content |= {name: told for name, told in content.items() if name != "parts"}
+                self._content |= {name: inner for name, inner in content.items() if name != "parts"}
             elif key != "index" and value is not None:
-                self._set_field[key] = _merge(self._set_field.get(key), value)
+                self._fields[key] = _merge(self._fields.get(key), value)
         parts = content.get("parts") if content.__class__ is dict else None
         for part in parts if parts.__class__ is list else [] if parts is None else [parts]:
             self._add_part(part)
@@ -169,7 +169,7 @@ class _Candidate:
     def assembled(self) -> dict[str, Any]:
         self._close()
         content = {**self._content, "parts": self._parts} if self._parts else self._content
-        return {"content": content, **self._set_field} if content else self._set_field
+        return {"content": content, **self._fields} if content else self._fields
 
 
 def _merge(earlier: Any, later: Any) -> Any:
