@@ -253,7 +253,7 @@ def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> N
 
 def test_who_writes_is_told(machine: Machine) -> None:
     machine.sync()
-    assert machine.finding("lock").says == "nobody is writing"
+    assert machine.finding("lock").says == "no other process is writing"
     lock = Lock(machine.home / archive.LOCK)
     lock.acquire()
     try:

@@ -53,7 +53,7 @@ def test_the_same_files_give_the_same_zip(tmp_path: Path) -> None:
 def test_a_bundle_is_not_mixed_with_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     put(tmp_path / "b", one="1")
-    with pytest.raises(CannotWrite, match="something already; name another folder"):
+    with pytest.raises(CannotWrite, match="it already exists; choose another folder"):
         put(tmp_path / "b", two="2")
     assert ["one"] == [path.name for path in (tmp_path / "b" / "inner").iterdir()]
 

@@ -198,14 +198,14 @@ def test_a_name_that_was_never_asked_for_is_not_found(
     with pytest.raises(UnfinishedErasure):
         forget.command.main(["gone", "--yes"], standalone_mode=False)
 
-    with pytest.raises(Exception, match="no conversation is called 'never-there'"):
+    with pytest.raises(Exception, match="No conversation has the id 'never-there'"):
         forget.command.main(["never-there", "--yes"], standalone_mode=False)
     assert set() == holding(config.home, SECRET), "what was begun is finished all the same"
 
 
 def test_what_is_forgotten_already_is_called_so(config: Config) -> None:
     the_same_again(config)
-    with pytest.raises(Exception, match="was forgotten already"):
+    with pytest.raises(Exception, match="is already deleted"):
         forget.command.main(["some-tool:gone", "--yes"], standalone_mode=False)
 
 

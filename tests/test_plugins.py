@@ -135,7 +135,7 @@ def test_what_cannot_be_used_is_told_by_the_name_of_its_package(site: Path, code
     assert done.returncode == 3
     assert json.loads(done.stdout)["source"] == "journal"
     (line,) = done.stderr.splitlines()
-    assert line.startswith("aj: the package diary-reader offers diary, which cannot be used: ")
+    assert line.startswith("aj: Cannot use diary of the package diary-reader: ")
     assert reason in line
     assert "pip uninstall diary-reader" in line
 
@@ -181,4 +181,4 @@ def test_a_module_that_is_no_writer_is_none(site: Path, name: str) -> None:
     done = aj(site, "convert", "page.json", "-f", "diary", "-t", name)
 
     assert done.returncode == 2
-    assert f"no writer is called '{name}'; known: " in done.stderr
+    assert f"Unknown writer '{name}'; choose one of: " in done.stderr

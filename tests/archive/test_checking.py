@@ -120,8 +120,8 @@ def store() -> Iterator[SqliteStore]:
         ("UPDATE conversations SET title = 'U' WHERE id = 'a'", "columns are not what was stored"),
         ("UPDATE conversations SET detail = X'00'", "cannot be read"),
         ("UPDATE conversations SET summary = CAST(X'FF' AS TEXT)", "damaged"),
-        ("UPDATE conversations SET updated_ms = 5", "its times are not what was stored"),
-        ("UPDATE conversations SET updated_at = 'soon'", "its times are not what was stored"),
+        ("UPDATE conversations SET updated_ms = 5", "its times differ from what was stored"),
+        ("UPDATE conversations SET updated_at = 'soon'", "its times differ from what was stored"),
         ("UPDATE usage SET model = CAST(X'FF' AS TEXT)", "damaged"),
         ("UPDATE conversations SET messages = 'many'", "were counted"),
         ("UPDATE blocks SET data = X'28B52FFD' WHERE key = 1", "cannot be read"),
@@ -155,7 +155,7 @@ def test_a_changed_memory_is_told(store: SqliteStore) -> None:
     assert [] == list(store.problems())
     store._db.execute("UPDATE memories SET text = 'likes coffee'")
 
-    assert [("s:m", "its columns are not what was stored")] == list(store.problems())
+    assert [("s:m", "its columns differ from its content")] == list(store.problems())
 
 
 def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:

@@ -592,7 +592,7 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     _report(Answer([], is_whole=False, behind=3), as_json=False)
 
-    assert "as far as two seconds went\naj: nothing was found\n" in capsys.readouterr().err
+    assert "as far as two seconds went\naj: Nothing found.\n" in capsys.readouterr().err
 
 
 def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_output_that_cannot_be_written_is_a_failure(command: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = run(*command, stdout=full.fileno())
 
-    assert (b"aj: cannot write standard output: no space left on device\n", 1) == (
+    assert (b"aj: Cannot write standard output: no space left on device\n", 1) == (
         done.stderr,
         done.returncode,
     )
@@ -249,7 +249,7 @@ def test_output_that_cannot_be_written_is_a_failure(command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("closed", "code", "told"),
     [
-        (">&-", 1, b"aj: cannot write standard output: bad file descriptor\n"),
+        (">&-", 1, b"aj: Cannot write standard output: bad file descriptor\n"),
         ("2>&-", 0, b""),
         ("<&-", 0, b""),
     ],
@@ -312,4 +312,4 @@ def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str)
         check=False,
     )
 
-    assert (1, b"aj: cannot read or write: file too large\n") == (done.returncode, done.stderr)
+    assert (1, b"aj: Cannot read or write: file too large\n") == (done.returncode, done.stderr)

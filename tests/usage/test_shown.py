@@ -91,9 +91,9 @@ def test_conversations_without_any_counts_are_said(
 
 
 def test_bars_are_of_tokens_where_a_price_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(made("day", tmp_path), monkeypatch, columns=80)[0] == "API cost per day"
+    assert shown(made("day", tmp_path), monkeypatch, columns=80)[0] == "Cost per day"
     lines = shown(made("day", tmp_path, models=4), monkeypatch, columns=80)
-    assert lines[0] == "tokens per day"
+    assert lines[0] == "Tokens per day"
     assert lines[-1].endswith("$3,108.00+")
 
 
