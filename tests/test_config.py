@@ -309,7 +309,7 @@ def test_a_variable_that_means_nothing_is_named(tmp_path: Path) -> None:
 
     assert (
         said
-        == "AJ_SEARCH_MAX_RESULT: no key has this environment variable; did you mean AJ_SEARCH_MAX_RESULTS?"
+        == "AJ_SEARCH_MAX_RESULT: this environment variable belongs to no key; did you mean AJ_SEARCH_MAX_RESULTS?"
     )
     assert loaded(tmp_path, "", AJ_OF_SOMEBODY_ELSE="3", AJ_DEBUG="1", AJ_HOME="/x").origins == {}
 

@@ -225,7 +225,7 @@ def test_pictures_that_a_history_names_are_kept(person: Person, media: str) -> N
         (snapshot,) = kept.store.snapshots(row.key)
     assert sorted(snapshot.manifest.files) == ["", *KEPT[media]]
     assert [note["detail"] for note in row.notes if "media_max_mb" in note["detail"]] == (
-        ["its 1,000,001 bytes are not kept: storage.media_max_mb is 1"] if media == "small" else []
+        ["its 1,000,001 bytes were not stored: storage.media_max_mb is 1"] if media == "small" else []
     )
     assert row.status == "imported"
     (person.home / "chats" / "pics" / "cup.png").unlink()

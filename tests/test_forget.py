@@ -64,4 +64,4 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
     forget.command.main(["a", "--yes", "--with-duplicates"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:
         assert [] == list(opened.store.conversations(ALL))
-    assert ["erase 2 conversations for good?"] == questions
+    assert ["Permanently delete 2 conversations?"] == questions

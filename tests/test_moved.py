@@ -84,7 +84,7 @@ def test_the_line_that_imports_is_named() -> None:
     done = run("import warnings; warnings.simplefilter('always')\n\nfrom agent_journal import times")
 
     assert done.stderr.startswith(
-        "<string>:3: DeprecationWarning: agent_journal.times is agent_journal.model"
+        "<string>:3: DeprecationWarning: agent_journal.times is now agent_journal.model"
     )
 
 

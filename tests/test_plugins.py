@@ -67,7 +67,7 @@ def test_two_readers_that_claim_one_file_are_an_error_that_names_both(site: Path
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "aj: page.json could be diary or journal; say which with -f diary or -f NAME@VERSION"
+        "aj: Ambiguous format of page.json: it could be diary or journal. Choose one with -f diary or -f NAME@VERSION."
     ]
 
 
@@ -84,7 +84,7 @@ def test_naming_one_that_is_not_there_is_wrong_usage(site: Path, choice: str) ->
     done = aj(site, "convert", "page.json", "-t", "json", "-f", choice)
 
     assert done.returncode == 2
-    assert "known: " in done.stderr
+    assert "choose one of: " in done.stderr
 
 
 def test_a_mistake_in_a_reader_is_one_line(site: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_list_has_no_branches(shape: Literal["list", "tree"]) -> None:
     ]
     got = shown(Conversation(id="c", source="x", shape=shape, timeline=said), View(branch="all"))
 
-    assert ("another beginning" in got) == (shape == "tree")
+    assert ("another first message" in got) == (shape == "tree")
     assert 2 == got.count("    two\n")
 
 
@@ -219,7 +219,7 @@ def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
             shown(tree, View(message=unclear))
         with pytest.raises(NoSuchMessage):
             shown(tree, View(branch=unclear))
-    with pytest.raises(NoSuchMessage, match="'b' begins several ids: b1, "):
+    with pytest.raises(NoSuchMessage, match="'b' is ambiguous: it could be b1, "):
         shown(tree, View(message="b"))
 
 

@@ -102,5 +102,5 @@ def test_a_zip_is_not_sent_to_a_terminal(session: Path) -> None:
     code, seen = on_a_terminal("convert", str(session), "-t", "pam")
 
     assert 1 == code
-    assert b"pam is no text for a terminal; name a file with -o" in seen
+    assert b"pam is not text for a terminal; use -o PATH" in seen
     assert b"PK" not in seen

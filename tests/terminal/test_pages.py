@@ -267,7 +267,7 @@ PAGES = """\
 import sys
 from agent_journal import terminal
 from agent_journal.terminal.pager import paged
-with paged(wanted=sys.argv[1] == "paged") as sink:
+with paged(enabled=sys.argv[1] == "paged") as sink:
     for number in range(int(sys.argv[2])):
         sink.line(("user", f"line {number}"), " \\x1b[2J `id` $(id)")
 sys.exit(terminal.settle(0))

@@ -291,7 +291,7 @@ def test_on_a_terminal_names_are_shown_and_not_obeyed() -> None:
     os.close(leader)
 
     assert 2 == done.returncode
-    assert b"aj: no verb is called '\\x1b]0;title\\x07\\u202e'; 'aj --help' lists them\r\n" == seen
+    assert b"aj: Unknown command '\\x1b]0;title\\x07\\u202e'; 'aj --help' lists all commands.\r\n" == seen
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no size of a file can be limited")

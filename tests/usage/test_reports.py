@@ -84,7 +84,7 @@ def test_a_zone_that_is_not_there() -> None:
 
 
 def test_a_way_that_is_not_there(store: SqliteStore, settled: Config) -> None:
-    with pytest.raises(NoSuchName, match="no way to sum up usage is called 'year'; known: day, week, "):
+    with pytest.raises(NoSuchName, match="Unknown usage group 'year'; choose one of: day, week, "):
         told(store, settled, cast("By", "year"))
 
 

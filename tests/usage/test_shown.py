@@ -86,7 +86,7 @@ def test_conversations_without_any_counts_are_said(
     told.notices.uncounted = {"chatgpt": 1200, "grok": 1}
     _usage.report_notices(told)
 
-    assert "1,201 conversations without any counts" in (said := capsys.readouterr().err)
+    assert "1,201 conversations have no token counts at all" in (said := capsys.readouterr().err)
     assert "(chatgpt 1,200, grok 1)" in said
 
 
