@@ -291,7 +291,9 @@ def test_a_wrong_source_is_named(tmp_path: Path, value: str) -> None:
 def test_an_unknown_source_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
     said = refusal(tmp_path, f'[storage.sources]\n{SOURCES[0]}x = "a"\n')
 
-    assert f"Unknown key 'storage.sources.{SOURCES[0]}x'; did you mean 'storage.sources.{SOURCES[0]}'?" in said
+    assert (
+        f"Unknown key 'storage.sources.{SOURCES[0]}x'; did you mean 'storage.sources.{SOURCES[0]}'?" in said
+    )
 
 
 # ── The environment, and paths ──
