@@ -310,8 +310,8 @@ def test_a_variable_that_means_nothing_is_named(tmp_path: Path) -> None:
     said = refusal(tmp_path, "", AJ_SEARCH_MAX_RESULT="3")
 
     assert (
-        said
-        == "AJ_SEARCH_MAX_RESULT: this environment variable belongs to no key; did you mean AJ_SEARCH_MAX_RESULTS?"
+        said == "AJ_SEARCH_MAX_RESULT: this environment variable belongs to no key; "
+        "did you mean AJ_SEARCH_MAX_RESULTS?"
     )
     assert loaded(tmp_path, "", AJ_OF_SOMEBODY_ELSE="3", AJ_DEBUG="1", AJ_HOME="/x").origins == {}
 
