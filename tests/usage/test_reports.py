@@ -274,7 +274,7 @@ def test_an_estimate_leaves_out_what_is_stated_or_copied(store: SqliteStore, set
 def test_what_a_source_counts_too_low_is_told(store: SqliteStore, settled: Config) -> None:
     put(store, talk("a", used("1", None), source="cursor"))
 
-    assert "not counted" in told(store, settled, "day").notices.undercounts["cursor"]
+    assert "no token counts" in told(store, settled, "day").notices.undercounts["cursor"]
 
 
 def test_what_is_counted_too_low_is_told_of_stated_costs_too(store: SqliteStore, settled: Config) -> None:
