@@ -67,8 +67,10 @@ def test_two_readers_that_claim_one_file_are_an_error_that_names_both(site: Path
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "aj: Ambiguous format of page.json: it could be diary or journal. "
-        "Choose one with -f diary or -f NAME@VERSION."
+        (
+            "aj: Ambiguous format of page.json: it could be diary or journal. "
+            "Choose one with -f diary or -f NAME@VERSION."
+        )
     ]
 
 
