@@ -291,9 +291,8 @@ def test_a_wrong_source_is_named(tmp_path: Path, value: str) -> None:
 def test_an_unknown_source_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
     said = refusal(tmp_path, f'[storage.sources]\n{SOURCES[0]}x = "a"\n')
 
-    assert (
-        f"Unknown key 'storage.sources.{SOURCES[0]}x'; did you mean 'storage.sources.{SOURCES[0]}'?" in said
-    )
+    key = f"storage.sources.{SOURCES[0]}"
+    assert f"Unknown key '{key}x'; did you mean '{key}'?" in said
 
 
 # ── The environment, and paths ──
@@ -309,8 +308,8 @@ def test_short_names_go_before_generic_ones(tmp_path: Path) -> None:
 def test_a_variable_that_means_nothing_is_named(tmp_path: Path) -> None:
     said = refusal(tmp_path, "", AJ_SEARCH_MAX_RESULT="3")
 
-    assert (
-        said == "AJ_SEARCH_MAX_RESULT: this environment variable belongs to no key; "
+    assert said == (
+        "AJ_SEARCH_MAX_RESULT: this environment variable belongs to no key; "
         "did you mean AJ_SEARCH_MAX_RESULTS?"
     )
     assert loaded(tmp_path, "", AJ_OF_SOMEBODY_ELSE="3", AJ_DEBUG="1", AJ_HOME="/x").origins == {}

@@ -24,9 +24,9 @@ FOLDER = "reports"
 MAX_REPORTS = 20
 MAX_REPORT_BYTES = 32 << 10
 _MAX_MESSAGE_CHARS = 200
-_MAX_CHAIN = 5
+_MAX_CAUSES = 5
 # In a deep recursion, only the first and last frames are informative.
-_MAX_FRAMES_AT_EACH_END = 25
+_MAX_FRAMES_PER_END = 25
 _NAME = re.compile(r"[a-z0-9_-]{1,40}-[A-Za-z0-9_]{1,60}-[0-9a-f]{8}\.txt")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|`[^`]*`?", re.DOTALL)
 
@@ -39,7 +39,7 @@ class CrashReports:
 
     @property
     def folder(self) -> str:
-        """The path of the folder; a function that finds it is only called when there is a report."""
+        """The path of the folder; a function that returns it is called only for a report."""
         return self._folder if isinstance(self._folder, str) else self._folder()
 
     def write(self, error: BaseException, reader: str, version: str = "") -> str | None:
@@ -116,7 +116,7 @@ def _traceback_text(error: BaseException) -> str:
     """The error and its causes, the first cause first, without quoted text and the home folder's path."""
     parts: list[str] = []
     current: BaseException | None = error
-    while current is not None and len(parts) < _MAX_CHAIN:
+    while current is not None and len(parts) < _MAX_CAUSES:
         frames = _frames(current.__traceback__)
         parts.append(f"Traceback (most recent call last):\n{frames}{_message(current)}\n")
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
@@ -129,9 +129,9 @@ def _frames(trace: TracebackType | None) -> str:
     from traceback import extract_tb, format_list  # noqa: PLC0415 (slow to import, and rarely needed)
 
     frames = list(extract_tb(trace))
-    if len(frames) <= 2 * _MAX_FRAMES_AT_EACH_END:
+    if len(frames) <= 2 * _MAX_FRAMES_PER_END:
         return "".join(format_list(frames))
-    first, last = frames[:_MAX_FRAMES_AT_EACH_END], frames[-_MAX_FRAMES_AT_EACH_END:]
+    first, last = frames[:_MAX_FRAMES_PER_END], frames[-_MAX_FRAMES_PER_END:]
     omitted = len(frames) - len(first) - len(last)
     return "".join([*format_list(first), f"  … {omitted:,} frames …\n", *format_list(last)])
 

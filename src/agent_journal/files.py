@@ -77,7 +77,7 @@ def _part_for(path: str) -> str:
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Remove what killed processes left behind: files with names of ours that no process has locked."""
+    """Remove leftovers of killed processes: files with names of ours that no process has locked."""
     try:
         with os.scandir(folder) as listing:
             paths = [entry.path for entry in listing if _PART_NAME.fullmatch(entry.name)]

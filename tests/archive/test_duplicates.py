@@ -102,7 +102,7 @@ def shown(*both: Conversation) -> int:
         ),
     ],
 )
-def test_what_nothing_tells_apart_is_one(one: Conversation, other: Conversation) -> None:
+def test_what_nothing_is_distinctive_is_one(one: Conversation, other: Conversation) -> None:
     assert 1 == shown(one, other)
     assert 1 == shown(other, one)
 
@@ -153,7 +153,7 @@ def test_what_nothing_tells_apart_is_one(one: Conversation, other: Conversation)
         ),
     ],
 )  # fmt: skip
-def test_what_something_tells_apart_is_two(one: Conversation, other: Conversation) -> None:
+def test_what_something_is_distinctive_is_two(one: Conversation, other: Conversation) -> None:
     assert 2 == shown(one, other)
     assert 2 == shown(other, one)
 

@@ -185,7 +185,7 @@ def test_conflicting_content_keeps_both(store: SqliteStore, is_newer: bool) -> N
     assert [1] == [each.messages for each in store.conversations(ALL)]
 
 
-def test_what_only_an_attachment_tells_apart_is_a_conflict_too(store: SqliteStore) -> None:
+def test_what_only_an_attachment_is_distinctive_is_a_conflict_too(store: SqliteStore) -> None:
     with_call = Message(
         id="1", role="assistant", at=minute(1), parts=[Text(text="a"), ToolCall(name="ls", input={"p": "x"})]
     )

@@ -166,7 +166,11 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int) -> None:
 )
 def test_what_tells_rows_apart_is_cut_behind_where_they_part(ids: list[str], shown: list[str]) -> None:
     out = io.StringIO()
-    columns = [Column("id", gives_way=True, tells_apart=True), Column("title", gives_way=True), Column("at")]
+    columns = [
+        Column("id", gives_way=True, is_distinctive=True),
+        Column("title", gives_way=True),
+        Column("at"),
+    ]
     show_table(terminal.Sink(out, width=46), columns, [[id_, "and so on", "0" * 26] for id_ in ids])
 
     assert shown == [line.split()[0] for line in out.getvalue().split("\n")[1:-1]]
@@ -270,7 +274,7 @@ from agent_journal.terminal.pager import paged
 with paged(enabled=sys.argv[1] == "paged") as sink:
     for number in range(int(sys.argv[2])):
         sink.line(("user", f"line {number}"), " \\x1b[2J `id` $(id)")
-sys.exit(terminal.settle(0))
+sys.exit(terminal.finish(0))
 """
 
 

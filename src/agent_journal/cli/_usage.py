@@ -37,7 +37,7 @@ _OPTIONAL_COLUMNS = {"cache_write_1h", "reasoning", "cache_read", "cache_write"}
 _DISPENSABLE_COLUMNS = {"messages", "reasoning", "cache_write_1h"}
 _MIN_WIDTH_FOR_ALL_COLUMNS = 120
 _UNITS = ("", "k", "M", "G", "T")
-_KILO = 1000
+_UNIT_BASE = 1000
 
 
 def as_data(by: str, row: Row) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def _short(number: int) -> str:
     """`1.2M`: a number of at most three digits."""
     amount = float(number)
     for unit in _UNITS:
-        if amount < _KILO - 0.5 or unit == _UNITS[-1]:
+        if amount < _UNIT_BASE - 0.5 or unit == _UNITS[-1]:
             break
-        amount /= _KILO
+        amount /= _UNIT_BASE
     return f"{amount:.0f}{unit}" if not unit or amount >= 99.95 else f"{amount:.1f}{unit}"  # noqa: PLR2004
 
 

@@ -49,7 +49,7 @@ _TEXT_SUFFIXES = {".md", ".txt", ".json", ".jsonl"}
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, metavar="[ID...]")
 @click.option("--all", "everything", is_flag=True, help="Export the whole journal, including memories.")
-@click.option("--search", "query", metavar="QUERY", help="Export the conversations that 'aj search' finds.")
+@click.option("--search", "query", metavar="QUERY", help="Export the results of 'aj search'.")
 @filters
 @click.option("--max", "limit", type=click.IntRange(min=1), metavar="N", help="Maximum number to export.")
 @click.option(

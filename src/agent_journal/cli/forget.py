@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Listed, Store
 
-_MAX_NAMED = 5
+_MAX_NAMED_CONVERSATIONS = 5
 
 
 class _Chosen(NamedTuple):
@@ -118,8 +118,8 @@ def _report_remaining(chosen: _Chosen, *, is_with_duplicates: bool) -> None:
         ids = " ".join(f"{each.source}:{each.id}" for each in duplicates)
         say(f"aj: 'aj forget {ids}' deletes {'it' if len(duplicates) == 1 else 'them'} too.")
     if chosen.sharing:
-        names = ", ".join(f"{each.source}:{each.id}" for each in chosen.sharing[:_MAX_NAMED])
-        more = len(chosen.sharing) - _MAX_NAMED
+        names = ", ".join(f"{each.source}:{each.id}" for each in chosen.sharing[:_MAX_NAMED_CONVERSATIONS])
+        more = len(chosen.sharing) - _MAX_NAMED_CONVERSATIONS
         names += f" and {more:,} more" if more > 0 else ""
         say(f"aj: Messages that are also in other conversations stay there: {names}")
 

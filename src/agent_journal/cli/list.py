@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Listed
 
 _COLUMNS = (
-    Column("id", gives_way=True, tells_apart=True),
+    Column("id", gives_way=True, is_distinctive=True),
     Column("source"),
     Column("updated"),
     Column("messages", right=True),

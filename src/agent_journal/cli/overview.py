@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A prefix of this length nearly always identifies a conversation.
 _ID_PREFIX_CHARS = 8
-_MIN_SUMMARY_WIDTH = 20
+_MIN_SUMMARY_COLUMNS = 20
 _ARCHIVED_COLUMNS = (
     Column("source"),
     Column("conversations", right=True),
@@ -138,7 +138,7 @@ def _show_next_steps(*steps: tuple[str, str] | None) -> None:
     for command, summary in commands:
         line = one_line(summary)
         if width is not None:
-            line = cut(line, max(width - widest - 4, _MIN_SUMMARY_WIDTH))
+            line = cut(line, max(width - widest - 4, _MIN_SUMMARY_COLUMNS))
         show("  ", ("strong", f"{command:{widest}}"), f"  {line}")
 
 

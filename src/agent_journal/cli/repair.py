@@ -17,7 +17,7 @@ from agent_journal.text.humanize import size
 if TYPE_CHECKING:
     from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
 
-_MAX_NAMED = 5
+_MAX_LISTED_NAMES = 5
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,10 +85,9 @@ def _describe_loss(loss: Lost) -> str:
     text = f"{loss.how} ({size(loss.bytes)})" if loss.bytes else loss.how
     names = [name for name in loss.conversations if name != loss.what]
     if names:
-        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-        text += (
-            f", the original bytes of {', '.join(names[:_MAX_NAMED])}{more}; the rows still have the content"
-        )
+        listed = ", ".join(names[:_MAX_LISTED_NAMES])
+        more = f" and {len(names) - _MAX_LISTED_NAMES:,} more" if len(names) > _MAX_LISTED_NAMES else ""
+        text += f", the original bytes of {listed}{more}; the rows still have the content"
     return text
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # Of a larger conversation, only what is shown is read.
-_MAX_BYTES_READ_AT_ONCE = 8 << 20
+_MAX_LOADED_BYTES = 8 << 20
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,7 +82,7 @@ def command(
             return _show_resume_command(_main_conversation(archive, listed))
         sound = RecoveringReader(archive)
         loader: _EntryLoader | None = None
-        is_small = archive.store.size_of(listed.key) <= _MAX_BYTES_READ_AT_ONCE
+        is_small = archive.store.size_of(listed.key) <= _MAX_LOADED_BYTES
         if as_json or redact or redact_personal or is_small:
             conversation = sound.conversation(listed.key)
         else:

@@ -40,7 +40,7 @@ _PIECE_BYTES = 4 << 20
 # The name of a speaker is repeated after a pause of this length.
 _PAUSE_MS = 5 * 60 * 1000
 _MAX_NAMED_BRANCHES = 3
-_MAX_BRANCH_WORDS_WIDTH = 40
+_MAX_EXCERPT_COLUMNS = 40
 
 
 class Load(Protocol):
@@ -116,7 +116,7 @@ def _response_of(entry: Entry) -> str:
 def _describe_branch(parent: Message | None) -> str:
     if parent is None:
         return "another first message"
-    words = cut(one_line(" ".join(tree.plain_text(parent)[:400].split())), _MAX_BRANCH_WORDS_WIDTH)
+    words = cut(one_line(" ".join(tree.plain_text(parent)[:400].split())), _MAX_EXCERPT_COLUMNS)
     quoted = f" “{words}”" if words else ""
     return f"another branch, after {parent.role} {clock(parent.at)}{quoted}"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Child: TypeAlias = tuple[str, str | None, str | None]
 """A conversation that started from another one: its id, its title, and its relation to that one."""
 
-_MAX_NAMED = 5
+_MAX_LISTED_IDS = 5
 _CHILD_LABELS = {"continues": "Continued", "subagent": "Subagents", "fork": "Forks"}
 
 
@@ -88,6 +88,6 @@ def _parent(conversation: Conversation) -> str:
 
 def _list_children(children: Sequence[Child], relation: str) -> str:
     related = [(name, title) for name, title, child_relation in children if child_relation == relation]
-    names = [f"{title} ({name})" if title else name for name, title in related[:_MAX_NAMED]]
+    names = [f"{title} ({name})" if title else name for name, title in related[:_MAX_LISTED_IDS]]
     more = len(related) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")

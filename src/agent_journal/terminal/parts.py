@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agent_journal.terminal.view import Line
 
 _START_OF_LINE = re.compile(r"^(?=.)", re.MULTILINE)
-_MIN_WIDTH = 20
+_MIN_COLUMNS = 20
 # The width of folded lines without a terminal.
-_DEFAULT_WIDTH = 160
+_DEFAULT_COLUMNS = 160
 # The outcome of a call, by whether its result is an error.
 _OUTCOMES: dict[bool | None, tuple[Style, str]] = {
     True: ("bad", "error"),
@@ -46,7 +46,7 @@ class Folding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def line_width(self) -> int:
         """The width of a folded line."""
-        return _DEFAULT_WIDTH if self.width is None else max(self.width, _MIN_WIDTH)
+        return _DEFAULT_COLUMNS if self.width is None else max(self.width, _MIN_COLUMNS)
 
 
 def lines_of(part: Part, result: ToolResult | None, folding: Folding) -> Iterator[Line]:
@@ -84,7 +84,7 @@ def text_lines(text: str, columns: int | None, style: Style | None = None) -> It
         indented = _START_OF_LINE.sub(TEXT_INDENT, plain)
         yield ((style, indented) if style else indented,)
         return
-    for line in wrapped(plain, max(columns - len(TEXT_INDENT), _MIN_WIDTH)):
+    for line in wrapped(plain, max(columns - len(TEXT_INDENT), _MIN_COLUMNS)):
         indented = f"{TEXT_INDENT}{line}" if line else ""
         yield ((style, indented) if style else indented,)
 
@@ -149,7 +149,7 @@ def _call(call: ToolCall, result: ToolResult | None, folding: Folding) -> Iterat
     status_width = sum(width(text) for _, text in status)
     free = folding.line_width - len(REMARK_INDENT) - len("→  ") - width(name) - len(kind) - status_width - 2
     start: Line = (f"{REMARK_INDENT}→ ", ("tool", cut(name, folding.line_width)), ("dim", kind))
-    summary = cut(_excerpt(describe.call(call), folding), max(free, _MIN_WIDTH))
+    summary = cut(_excerpt(describe.call(call), folding), max(free, _MIN_COLUMNS))
     if not folding.tools:
         yield (*start, f" {summary}" if summary else "", "  ", *status)
         return

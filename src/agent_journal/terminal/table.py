@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from agent_journal.terminal import Piece, Sink, Style
 
 _SEPARATOR = "  "
-_MIN_WIDTH = 8
-_MIN_WIDTH_IF_CROWDED = 3
+_MIN_COLUMNS = 8
+_MIN_CROWDED_COLUMNS = 3
 # A column may take this share of the width to remain unambiguous.
 _MAX_UNAMBIGUOUS_SHARE = 1 / 4
 
@@ -23,9 +23,9 @@ _MAX_UNAMBIGUOUS_SHARE = 1 / 4
 class Column(NamedTuple):
     """A column: its heading, its alignment, and what happens to values that are too wide.
 
-    A column that `gives_way` is narrowed before others. One that `tells_apart` keeps enough of each value to
-    distinguish rows, unless that takes too much of the width. A value that `is_whole` is never cut: if it is
-    too wide, it gets lines of its own above the rest of its row.
+    A column that `gives_way` is narrowed before others. One that `is_distinctive` keeps enough of each value
+    to distinguish rows, unless that takes too much of the width. A value that `is_whole` is never cut: if it
+    is too wide, it gets lines of its own above the rest of its row.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Column(NamedTuple):
     gives_way: bool = False
     style: Style | None = None
     is_whole: bool = False
-    tells_apart: bool = False
+    is_distinctive: bool = False
 
 
 def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -67,14 +67,14 @@ def _fit_widths(columns: Sequence[Column], cells: list[list[str]], total: int) -
         for index, column in enumerate(columns)
     ]
     total -= len(_SEPARATOR) * (len(widths) - 1)
-    min_widths = {index: _MIN_WIDTH for index, column in enumerate(columns) if column.gives_way}
+    min_widths = {index: _MIN_COLUMNS for index, column in enumerate(columns) if column.gives_way}
     for index, column in enumerate(columns):
-        if column.tells_apart:
+        if column.is_distinctive:
             unambiguous = _unambiguous_width(row[index] for row in cells)
             if unambiguous <= int(total * _MAX_UNAMBIGUOUS_SHARE):
-                min_widths[index] = max(unambiguous, _MIN_WIDTH)
+                min_widths[index] = max(unambiguous, _MIN_COLUMNS)
     _narrow(widths, min_widths, total)
-    _narrow(widths, dict.fromkeys(range(len(columns)), _MIN_WIDTH_IF_CROWDED), total)
+    _narrow(widths, dict.fromkeys(range(len(columns)), _MIN_CROWDED_COLUMNS), total)
     return widths
 
 
