@@ -6,15 +6,16 @@ import os
 from typing import IO, TYPE_CHECKING, TypeAlias
 
 from agent_journal import writers
-from agent_journal.conversion.output import new_run, write_items
+from agent_journal.conversion.output import for_writer, new_run, write_items
 from agent_journal.conversion.pipeline import read_all
+from agent_journal.model.spilled import load_spilled
 from agent_journal.notes import Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.journal import Journal
-    from agent_journal.model import Conversation, Memory
+    from agent_journal.model import Conversation, Item, Memory
 
 Location: TypeAlias = str | os.PathLike[str]
 
@@ -27,6 +28,10 @@ def read(
     `from_format` is `NAME` or `NAME@VERSION`, for inputs whose format is not detected. Anomalies are added to
     `note` if it is given. An input that cannot be read at all raises an `AgentJournalError`.
     """
+    return map(load_spilled, _read(location, from_format, note))
+
+
+def _read(location: Location, from_format: str | None, note: Notes | None) -> Iterator[Item]:
     return read_all([os.fspath(location)], Notes() if note is None else note, from_format)
 
 
@@ -44,7 +49,8 @@ def write(
     if isinstance(out, (str, os.PathLike)):
         write_items(items, target, os.fspath(out), notes)
     else:
-        writers.get(target).write(items, out, new_run(notes))
+        writer = writers.get(target)
+        writer.write(for_writer(items, writer), out, new_run(notes))
 
 
 def open_archive(home: Location | None = None) -> Journal:
@@ -67,4 +73,4 @@ def convert(
     note: Notes | None = None,
 ) -> None:
     """Read a file, folder or zip and write it in the target format, with one item in memory at a time."""
-    write(read(location, from_format, note), target, out, note)
+    write(_read(location, from_format, note), target, out, note)

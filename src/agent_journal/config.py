@@ -56,7 +56,7 @@ class Storage(Struct, frozen=True, kw_only=True):
     media_max_mb: AtLeastOne = 10
     """With `media = "small"`: the maximum size of such a file, in megabytes."""
     max_inflated_mb: NotNegative = 0
-    """The maximum decompressed size of a file, in megabytes; 0: only zip bombs are refused."""
+    """The maximum decompressed size of a file, in megabytes; 0: 128, or 20 times its compressed size."""
 
 
 class Vector(Struct, frozen=True, kw_only=True):

@@ -637,7 +637,7 @@ class StoreSuite:
 
         assert ["likes tea"] == [each.text for each in first.index_entries]
         assert ([], []) == (again.index_entries, again.removed)
-        assert [first.index_entries[0].key] == changed.removed == store.removed()
+        assert [each.key for each in first.index_entries] == changed.removed == store.removed()
         assert ["likes coffee"] == [memory.text for memory in store.memories()]
         assert 1 == store.counts().memories
 

@@ -546,10 +546,17 @@ def test_a_flipped_byte_and_one_forget(tmp_path: Path) -> None:
     assert "1 piece of the vault damaged" in lab.good("status").out
     doctor = lab.aj("doctor")
     assert (1, True) == (doctor.code, "run 'aj repair'" in doctor.out)
-    lab.good("forget", session_id(100_001), "--yes")
+    forgotten = lab.good("forget", session_id(100_001), "--yes").err
+    assert f"{lab.home / 'export.zip'}: stored bytes of it were damaged" in forgotten
+    assert "the original form of their messages comes back with 'aj import" in forgotten
+    problems = lab.good("status", "--problems").out
+    assert "partly" in problems
+    assert "recovered: stored bytes of it were damaged" in problems
     for verb in ("sync", "check", "list", "usage", "reindex", "search canary00000x00001q", "check --deep"):
         lab.good(*verb.split())
     assert "no damage is known; all of it was last read" in lab.good("doctor").out
+    lab.good("import", str(lab.home / "export.zip"))
+    assert "damaged" not in lab.good("status", "--problems").out
 
 
 def test_a_backup_and_a_repair_say_what_is_damaged(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ row have is left out of the stored body, and added again from them.
 from __future__ import annotations
 
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -128,10 +129,15 @@ def _column_prefix(columns: Columns) -> bytes:
 
 
 class Block(NamedTuple):
-    """Stored bodies, joined and compressed, with the start and size of each."""
+    """Stored bodies, joined and compressed, with the size of each."""
 
     data: bytes
-    spans: list[tuple[int, int]]
+    sizes: list[int]
+
+    @property
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """The start and size of each body."""
+        return zip(accumulate(self.sizes, initial=0), self.sizes, strict=False)
 
 
 class Blocks:
@@ -146,17 +152,15 @@ class Blocks:
     def pack(self, bodies: Iterable[bytes]) -> Iterator[Block]:
         """Yield blocks with all bodies, in order."""
         pieces: list[bytes] = []
-        spans: list[tuple[int, int]] = []
         size = 0
         for body in bodies:
             pieces.append(body)
-            spans.append((size, len(body)))
             size += len(body)
             if size >= BLOCK_BYTES:
-                yield Block(self.compress(b"".join(pieces)), spans)
-                pieces, spans, size = [], [], 0
+                yield Block(self.compress(b"".join(pieces)), [*map(len, pieces)])
+                pieces, size = [], 0
         if pieces:
-            yield Block(self.compress(b"".join(pieces)), spans)
+            yield Block(self.compress(b"".join(pieces)), [*map(len, pieces)])
 
     def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
         """Yield all bodies in blocks, in order."""

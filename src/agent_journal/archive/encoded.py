@@ -6,12 +6,14 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from agent_journal.model.spilled import encode_spilled
+
 DecodeError = msgspec.DecodeError
 _T = TypeVar("_T")
 # The MessagePack extension type for the digits of an integer.
 _BIG_INT_EXTENSION = 1
 _MIN_INT, _MAX_INT = -(1 << 63), (1 << 64) - 1
-_encode = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder(enc_hook=encode_spilled).encode
 
 
 def encode(value: Any) -> bytes:
@@ -19,7 +21,9 @@ def encode(value: Any) -> bytes:
     try:
         return _encode(value)
     except OverflowError:
-        return _encode(_with_digits([msgspec.to_builtins(value, builtin_types=(bytes,))])[0])
+        return _encode(
+            _with_digits([msgspec.to_builtins(value, builtin_types=(bytes,), enc_hook=encode_spilled)])[0]
+        )
 
 
 class Decoder(Generic[_T]):

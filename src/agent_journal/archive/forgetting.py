@@ -11,26 +11,29 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import IO, TYPE_CHECKING, Any, cast
+import shlex
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
 from agent_journal import readers, writers
 from agent_journal.archive import salvage
+from agent_journal.archive.candidates import Stat, is_gone
 from agent_journal.archive.manifest import Manifest, StoredFile
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.store import Erasing, Status
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.conversion.output import new_run
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive
+from agent_journal.inputs.input import as_path
 from agent_journal.model import Conversation
-from agent_journal.notes import Notes
+from agent_journal.notes import Kind, Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Snapshot
+    from agent_journal.archive.store import Snapshot, SourceRow
     from agent_journal.archive.vault import BlobLocation, Vault
     from agent_journal.model import Event, Item, Message
 
@@ -71,29 +74,39 @@ def hashed_name(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def finish_erasing(archive: Archive) -> tuple[int, list[AgentJournalError]]:
-    """Erase forgotten content from the vault; return how many bytes were freed, and the errors.
+class ErasureResult(NamedTuple):
+    """What was erased from the vault."""
 
-    A source that fails does not stop the others.
-    """
+    freed: int
+    """How many bytes were freed."""
+    failures: list[AgentJournalError]
+    replaced: list[str]
+    """The sources whose damaged bytes were replaced, each with the consequence."""
+
+
+def finish_erasing(archive: Archive) -> ErasureResult:
+    """Erase forgotten content from the vault. A source that fails does not stop the others."""
     archive.store.commit_durably()  # older rows must not refer to a deleted pack after a power cut
     erasing = archive.store.pending_erasure()
     failures: list[AgentJournalError] = []
+    replaced: list[str] = []
     for source in erasing.sources if erasing else ():
         try:
-            scrub_source(archive, source)
+            replaced += scrub_source(archive, source)
         except AgentJournalError as error:
             failures.append(error)
+    freed = 0
     try:
-        return sweep(archive), failures
+        freed = sweep(archive)
     except AgentJournalError as error:
-        return 0, [*failures, error]
+        failures.append(error)
     except OSError as error:
-        return 0, [*failures, CannotWrite(str(archive.home), (error.strerror or str(error)).lower())]
+        failures.append(CannotWrite(str(archive.home), (error.strerror or str(error)).lower()))
+    return ErasureResult(freed, failures, replaced)
 
 
-def scrub_source(archive: Archive, source: int) -> None:
-    """Remove what is forgotten from the vault's copy of a source."""
+def scrub_source(archive: Archive, source: int) -> list[str]:
+    """Remove what is forgotten from the vault's copy of a source; return messages about damage in it."""
     store = archive.store
     row = store.source_by_key(source)
     if store.is_empty_source(source):
@@ -101,19 +114,56 @@ def scrub_source(archive: Archive, source: int) -> None:
             store.drop_snapshots(source)
             emptied = replace(row, notes=[], conversations=0, messages=0, missing_since=None)
             store.put_source(replace(emptied, status=Status.FORGOTTEN))
-        return
-    rewritten = [rewrite_snapshot(archive, snapshot, row.path) for snapshot in store.snapshots(source)]
+        return []
+    snapshots = store.snapshots(source)
+    vaults = [salvage.PatchedVault(archive.vault, snapshot.manifest) for snapshot in snapshots]
+    rewritten = [
+        rewrite_snapshot(archive, snapshot, row.path, vault)
+        for snapshot, vault in zip(snapshots, vaults, strict=True)
+    ]
     archive.vault.settle()
+    is_damaged = any(vault.trouble is not None for vault in vaults)
     with store.transaction():
         store.drop_snapshots(source)
         for snapshot in rewritten:
             store.put_snapshot(snapshot)
+        if is_damaged:
+            store.put_source(_with_replacement_note(row))
+    return [f"{row.path}: {_replacement_message(row)}"] if is_damaged else []
 
 
-def rewrite_snapshot(archive: Archive, snapshot: Snapshot, label: str) -> Snapshot:
-    """Write the part of a snapshot that is not forgotten in the lossless JSON format."""
+def _replacement_message(row: SourceRow) -> str:
+    """Explain what happened to a source whose damaged bytes were replaced."""
+    path = as_path(row.path)
+    if path == "-" or is_gone(path):
+        how = "is lost, as the source is gone from disk"
+    elif row.home:
+        how = "comes back with the next 'aj sync'"
+    else:
+        how = f"comes back with 'aj import {shlex.quote(path)}'"
+    return (
+        "stored bytes of it were damaged; the other conversations in them are now stored as in the rows, "
+        f"and the original form of their messages {how}"
+    )
+
+
+def _with_replacement_note(row: SourceRow) -> SourceRow:
+    """Add that message to a ledger entry; if discovery covers the source, the next sync reads it again."""
+    note = {"kind": Kind.RECOVERED.label, "file": row.path, "where": "", "detail": _replacement_message(row)}
+    notes = [each for each in row.notes if each != note]
+    status = Status.PARTLY if row.status == Status.IMPORTED else row.status
+    return replace(row, stat=Stat(), status=status, notes=[note, *notes])
+
+
+def rewrite_snapshot(
+    archive: Archive, snapshot: Snapshot, label: str, vault: salvage.PatchedVault
+) -> Snapshot:
+    """Write the part of a snapshot that is not forgotten in the lossless JSON format.
+
+    `vault` records the damage that was found.
+    """
     info = readers.get(_LOSSLESS_FORMAT).INFO
-    items = salvage.items(archive, snapshot, label)
+    items = salvage.items(archive, snapshot, label, vault)
     out = _VaultStream(archive.vault)
     writers.get(_LOSSLESS_FORMAT).write(
         _not_forgotten(archive, items), cast("IO[bytes]", out), new_run(Notes())

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agent_journal import plugins, readers
 from agent_journal.archive.candidates import ImportCandidate, Result, Stat, is_gone, stat_of
+from agent_journal.archive.item_rows import LARGE_BYTES
 from agent_journal.archive.reading import ReadResult, SourceReading
 from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.rows import message_count
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.archive.bodies import Block
+    from agent_journal.archive.item_rows import ItemRows
     from agent_journal.archive.rows import Row
     from agent_journal.archive.store import Change, Snapshot
     from agent_journal.archive.worker import PreparedSource
@@ -73,7 +75,7 @@ class _PendingItem(NamedTuple):
     def size(self) -> int:
         """The size of the bodies in bytes."""
         if self.blocks:
-            return sum(sum(block.spans[-1]) for block in self.blocks)  # the end of the last body
+            return sum(sum(block.sizes) for block in self.blocks)
         return sum(len(row.body) for row in self.rows)
 
 
@@ -142,6 +144,7 @@ class Importer:
             self._from_format,
             snapshots,
             largest_media=self._largest_media,
+            pack_from=LARGE_BYTES,
             reports=self._reports,
         )
         self._take(
@@ -229,18 +232,17 @@ class Importer:
         reading.result.snapshots += past.result.snapshots
         self._queue(_PendingItem(progress, reading.result, []))
 
-    def _without_gaps(
-        self, items: Iterable[tuple[Item, list[Row]]], vaults: list[PatchedVault]
-    ) -> Iterator[tuple[Item, list[Row]]]:
+    def _without_gaps(self, items: Iterable[ItemRows], vaults: list[PatchedVault]) -> Iterator[ItemRows]:
         """Leave out conversations that lack entries the rows have, because of damage in the vault."""
-        for item, rows in items:
+        for prepared in items:
+            item, rows, _ = prepared
             is_damaged = any(vault.trouble is not None for vault in vaults)
             if is_damaged and isinstance(item, Conversation):
                 key = self._store.key_of(item.source, item.id)
                 stored_ids = set() if key is None else {entry.id for _, entry in self._store.entries(key)}
                 if not stored_ids <= {row.id for row in rows}:
                     continue
-            yield item, rows
+            yield prepared
 
     def take_prepared(self, prepared: PreparedSource) -> None:
         """Import a new source that the worker process has read."""
@@ -296,15 +298,15 @@ class Importer:
             return None
 
     def _take(
-        self, reading: SourceReading, items: Iterable[tuple[Item, list[Row]]], path: str, home: str, key: int
+        self, reading: SourceReading, items: Iterable[ItemRows], path: str, home: str, key: int
     ) -> None:
         progress = _ImportProgress(path, home, key)
         self._queue_all(progress, items)
         self._queue(_PendingItem(progress, reading.result, []))
 
-    def _queue_all(self, progress: _ImportProgress, items: Iterable[tuple[Item, list[Row]]]) -> None:
-        for item, rows in items:
-            self._queue(_PendingItem(progress, item, rows))
+    def _queue_all(self, progress: _ImportProgress, items: Iterable[ItemRows]) -> None:
+        for prepared in items:
+            self._queue(_PendingItem(progress, *prepared))
 
     def _queue(self, pending: _PendingItem) -> None:
         item = pending.item
@@ -342,13 +344,8 @@ class Importer:
         progress.misses_entries = progress.misses_entries or change.misses_entries
         progress.messages += message_count(pending.rows)
         progress.new_messages += change.added
-        if (
-            self._repairs_rows
-            and change.conversation
-            and not pending.blocks
-            and change.added < len(pending.rows)
-        ):
-            self._store.repair_entries(change.conversation, item, pending.rows)
+        if self._repairs_rows and change.conversation and change.added < len(pending.rows):
+            self._store.repair_entries(change.conversation, item, pending.rows, pending.blocks)
         return change
 
     def _finish_reimport(self, progress: _ImportProgress) -> Change:

@@ -20,7 +20,8 @@ class Compressor:
 
     def compress(self, data: bytes) -> bytes:
         """Compress bytes; the result states their size."""
-        return self._compress(data)
+        # The library's result occupies as much memory as the data could have needed in the worst case.
+        return bytes(memoryview(self._compress(data)))
 
     def decompress(self, packed: bytes, size: int | None = None) -> bytes:
         """Decompress bytes. Raises ValueError if they are damaged, or do not have the given size."""

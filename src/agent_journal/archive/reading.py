@@ -10,8 +10,8 @@ import msgspec
 from agent_journal import readers
 from agent_journal.archive import media
 from agent_journal.archive.candidates import ImportCandidate, Stat, stat_of
+from agent_journal.archive.item_rows import ItemRows, item_rows
 from agent_journal.archive.recording import CaptureSession, RecordingSource, sizes_in
-from agent_journal.archive.rows import Row, row_of
 from agent_journal.archive.store import Snapshot, SourceRow, Status
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
@@ -24,11 +24,10 @@ from agent_journal.errors import (
     UnreadableSource,
 )
 from agent_journal.inputs.input import File, Stdin, as_text, files_below, open_source, opened
-from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.vault import Vault
@@ -72,9 +71,12 @@ class SourceReading:
         known: Mapping[str, Snapshot] | None = None,
         *,
         largest_media: int | None = 0,
+        pack_from: int | None = None,
         reports: CrashReports | None = None,
     ) -> None:
         self._vault = vault
+        self._pack_from = pack_from
+        """The bytes of bodies from which a conversation is packed at once; None: never."""
         self._reports = reports
         self._now = now
         self._from_format = from_format
@@ -85,9 +87,7 @@ class SourceReading:
         """Whether a re-imported unit could not be read to its end."""
         self.result = ReadResult(SourceRow(path=""), [], [])
 
-    def items(
-        self, candidate: ImportCandidate, before: SourceRow | None = None
-    ) -> Iterator[tuple[Item, list[Row]]]:
+    def items(self, candidate: ImportCandidate, before: SourceRow | None = None) -> Iterator[ItemRows]:
         """Yield every item of a source with its rows."""
         stat = candidate.stat or stat_of(candidate.path)
         home = candidate.home or (before.home if before else "")
@@ -128,15 +128,15 @@ class SourceReading:
             row.stat = Stat()  # try again next time, even if the file looks the same
         self._finish_result(note)
 
-    def reread(
-        self, row: SourceRow, units: list[tuple[Snapshot, Source]]
-    ) -> Iterator[tuple[Item, list[Row]]]:
+    def reread(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[ItemRows]:
         """Yield every item of a source as the vault has it, read by the current reader."""
         self.result = ReadResult(row, [], [], is_reimport=True)
         note = Notes(row.path, keep=_MAX_NOTES, reports=self._reports)
         for snapshot, source in units:
             reader = readers.get(snapshot.reader)
-            yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
+            yield from self._rows_of(
+                Unit(source, reader, snapshot.version), snapshot.manifest, note, lambda _: None
+            )
             revision = reader.INFO.revision
             self.result.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
         self.has_failed = Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
@@ -167,7 +167,7 @@ class SourceReading:
         _raise_if_unfinished(source, candidate)
         yield from pipeline.units_of(source, note, self._from_format)
 
-    def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
+    def _unit(self, unit: Unit, note: Notes) -> Iterator[ItemRows]:
         row = self.result.row
         last_snapshot = self._known.get(as_text(unit.source.path))
         capture = CaptureSession(self._vault, last_snapshot.manifest if last_snapshot else None)
@@ -176,10 +176,12 @@ class SourceReading:
         recorded = Unit(RecordingSource(unit.source, capture), unit.reader, unit.version)
         refs: list[str] = []
         failures = len(note.failures)
-        for item, rows in self._rows_of(recorded, capture.manifest, note):
+
+        def on_item(item: Item) -> None:
             if self._largest_media != 0 and not unit.source.is_folder:
                 refs.extend(media.media_refs(item))
-            yield item, rows
+
+        yield from self._rows_of(recorded, capture.manifest, note, on_item)
         if self._largest_media != 0:
             media.store_media(unit.source, refs, capture, self._largest_media, note)
         row.companion_stats.update(
@@ -208,13 +210,14 @@ class SourceReading:
             )
         )
 
-    def _rows_of(self, unit: Unit, manifest: Manifest, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
+    def _rows_of(
+        self, unit: Unit, manifest: Manifest, note: Notes, on_item: Callable[[Item], None]
+    ) -> Iterator[ItemRows]:
         is_read = False
         try:
-            for item in pipeline.read_unit(unit, note):
-                rows = [] if isinstance(item, Memory) else [row_of(entry) for entry in item.timeline]
+            for prepared in item_rows(pipeline.read_unit(unit, note), self._pack_from, on_item):
                 is_read = True
-                yield item, rows
+                yield prepared
         except AgentJournalError:
             raise
         except Exception as error:  # noqa: BLE001 (an item that cannot be made into rows)

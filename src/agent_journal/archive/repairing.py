@@ -243,7 +243,8 @@ class Repair:
     def _give_up(self, snapshot: Snapshot, blobs: set[bytes], label: str) -> None:
         """Replace what a snapshot lost by what the rows have, and store the rest next to it."""
         store, vault = self._archive.store, self._archive.vault
-        from_rows = forgetting.rewrite_snapshot(self._archive, snapshot, label)
+        patched = salvage.PatchedVault(vault, snapshot.manifest)
+        from_rows = forgetting.rewrite_snapshot(self._archive, snapshot, label, patched)
         placeholders = {
             blob: vault.put(salvage.placeholder_for(vault, snapshot.manifest, blob)) for blob in blobs
         }

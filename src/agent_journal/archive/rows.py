@@ -39,6 +39,8 @@ HASH_BYTES = 8
 # Characters at each end of a text that, with its length, distinguish it from other texts of the message.
 _END_CHARS = 512
 _MAX_SEARCHED_INT_BITS = 64
+# Shared by all rows without calls, which are most rows of a long conversation.
+_NO_CALLS: list[Call] = []
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
 
@@ -104,7 +106,7 @@ def row_of(entry: Message | Event) -> Row:
         body = encoded.encode(bodies.Body(entry))
         return Row(
             entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "", "",
-            content_hash(body, None), body, [], None, None,
+            content_hash(body, None), body, _NO_CALLS, None, None,
         )  # fmt: skip
     return _row_of_message(entry)  # type: ignore[arg-type]
 
@@ -147,7 +149,7 @@ def _row_of_message(message: Message) -> Row:
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
         "\n".join(thinking), "\n".join((tool, *numbers)), output, "\n".join(attached),
-        content_hash(body, text), body, calls,
+        content_hash(body, text), body, calls or _NO_CALLS,
         message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
         message.hidden,

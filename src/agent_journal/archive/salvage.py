@@ -80,9 +80,11 @@ def _is_array(vault: Vault, file: StoredFile) -> bool:
     return False
 
 
-def items(archive: Archive, snapshot: Snapshot, label: str) -> Iterator[Item]:
-    """Yield every item in a snapshot; what is damaged in the vault comes from the rows."""
-    patched = PatchedVault(archive.vault, snapshot.manifest)
+def items(archive: Archive, snapshot: Snapshot, label: str, patched: PatchedVault) -> Iterator[Item]:
+    """Yield every item in a snapshot; what is damaged in the vault comes from the rows.
+
+    `patched` records the damage that was found.
+    """
     yielded: set[tuple[str, str]] = set()
     is_known = snapshot.reader in readers.discover()
     for item in readable_items(snapshot, patched, label):

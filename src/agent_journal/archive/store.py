@@ -113,7 +113,7 @@ class Change(NamedTuple):
     conversation: int
     added: int
     changed: int
-    index_entries: list[IndexEntry]
+    index_entries: Collection[IndexEntry]
     removed: list[int]
     misses_entries: bool = False
     """Whether the stored conversation has entries that the incoming one lacks."""
@@ -435,8 +435,13 @@ class Store(Catalog, Protocol):
     def damaged_rows(self, conversation: int) -> DamagedRows:
         """Return the damage to a conversation."""
 
-    def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
-        """Write damaged entries again from intact rows; return how many."""
+    def repair_entries(
+        self, conversation: int, item: Conversation, rows: list[Row], blocks: Sequence[Block] = ()
+    ) -> int:
+        """Write damaged entries again from intact rows; return how many.
+
+        The bodies of the rows may be in blocks, as for `put`.
+        """
 
     def link(self, key: int) -> Link | None:
         """Return the link to the conversation it came from, without reading its timeline."""

@@ -22,7 +22,7 @@ import msgspec
 
 from agent_journal import plugins
 from agent_journal.archive import encoded
-from agent_journal.archive.bodies import Block, Blocks
+from agent_journal.archive.bodies import Block
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.packing import Compressor
 from agent_journal.archive.reading import ReadResult, SourceReading
@@ -33,8 +33,6 @@ from agent_journal.model import Conversation, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from agent_journal.model import Item
 
 # This many bytes are read ahead of what is written, so that neither process waits for the other.
 _READ_AHEAD_BYTES = 24 << 20
@@ -64,7 +62,6 @@ class _Request(msgspec.Struct, array_like=True):
 
 _REQUEST = encoded.Decoder[_Request](_Request)
 _ANSWER = encoded.Decoder[PreparedSource | None](PreparedSource | None)
-_pack = Blocks().pack
 _compressor = Compressor()
 
 
@@ -186,23 +183,17 @@ def _answer(request: _Request, sent: set[bytes]) -> bytes:
     vault: Any = _CollectingVault(sent)
     compressed.allow(request.max_inflated_mb)
     reports = CrashReports(request.reports) if request.reports else None
-    reading = SourceReading(vault, request.now, largest_media=request.largest_media, reports=reports)
+    reading = SourceReading(
+        vault, request.now, largest_media=request.largest_media, pack_from=0, reports=reports
+    )
     try:
-        items = [_with_blocks(item, rows) for item, rows in reading.items(request.found)]
+        items: list[Any] = [*reading.items(request.found)]
         reading.result.problems = dict(plugins.problems)
         answer = encoded.encode(PreparedSource(reading.result, items, vault.blobs))
     except Exception:  # noqa: BLE001 (invalid name, too little memory: the main process reads it)
         return encoded.encode(None)
     sent.update(blob for blob, _, _ in vault.blobs)
     return answer
-
-
-def _with_blocks(item: Item, rows: list[Row]) -> tuple[Item, list[Row], list[Block]]:
-    """Move the bodies of rows to blocks, and drop the timeline, which the rows have."""
-    if isinstance(item, Memory):
-        return item, [], []
-    blocks = list(_pack(row.stored for row in rows))
-    return msgspec.structs.replace(item, timeline=[]), [row._replace(body=b"") for row in rows], blocks
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from agent_journal.text.humanize import count
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.config import Config
+    from agent_journal.journal.facade import Erased
 
 
 # Of many problems, so many are printed.
@@ -49,9 +50,16 @@ def report_waiting(owner: str) -> None:
     say(f"aj: Another aj is writing to the journal{owner}; waiting for it to finish.")
 
 
-def report_finished_forget() -> None:
+def report_finished_forget(erased: Erased) -> None:
     """Report that an earlier `aj forget` that had been interrupted is finished."""
     say("aj: Finished an earlier 'aj forget' that was interrupted.")
+    report_replaced(erased)
+
+
+def report_replaced(erased: Erased) -> None:
+    """Name the sources whose damaged bytes were replaced while something was erased."""
+    for message in erased.replaced:
+        say(f"aj: {message}")
 
 
 def conversation_count(number: int, hidden: int) -> str:

@@ -92,8 +92,8 @@ def _finish_forgetting(config: Config) -> str:
     """Finish an interrupted `aj forget`; returns why it still cannot be finished, or an empty text."""
     open_archive().close()  # raises if there is no journal
     try:
-        if journal.finish_forgetting(config):
-            report_finished_forget()
+        if finished := journal.finish_forgetting(config):
+            report_finished_forget(finished)
     except ArchiveInUse:
         return ""
     except AgentJournalError as error:

@@ -9,7 +9,7 @@ import click
 from agent_journal import journal
 from agent_journal.archive.forgetting import hashed_name
 from agent_journal.archive.store import Filter
-from agent_journal.cli._journal import open_archive, report_finished_forget, settings
+from agent_journal.cli._journal import open_archive, report_finished_forget, report_replaced, settings
 from agent_journal.cli._run import FAILED
 from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import NoSuchConversation
@@ -65,10 +65,11 @@ def command(*, names: tuple[str, ...], everything: bool, with_duplicates: bool, 
         return FAILED
     doomed = [*chosen.conversations, *extra]
     with progress(unit="entries of a new index") as line:
-        number, freed = journal.forget(
+        number, erased = journal.forget(
             settings(), lambda now: _keys(doomed, now.store), line.update, memories=everything, names=names
         )
-    show(f"Deleted {_amount(number, memories)}, and {size(freed)} from the vault.")
+    show(f"Deleted {_amount(number, memories)}, and {size(erased.freed)} from the vault.")
+    report_replaced(erased)
     _report_remaining(chosen, is_with_duplicates=with_duplicates)
     return 0
 
@@ -79,8 +80,8 @@ def _finish_earlier(names: Iterable[str]) -> set[str]:
         erasing = archive.store.pending_erasure()
     if erasing is None:
         return set()
-    journal.finish_forgetting(settings())
-    report_finished_forget()
+    if finished := journal.finish_forgetting(settings()):
+        report_finished_forget(finished)
     return {name for name in names if hashed_name(name) in erasing.names}
 
 

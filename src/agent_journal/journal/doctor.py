@@ -96,8 +96,10 @@ def _finish_forgetting(config: Config) -> Finding | None:
     if not archive.exists(config.home):
         return None
     try:
-        if facade.finish_forgetting(config):
-            return Finding(topic="forget", says="finished an earlier 'aj forget' that was interrupted")
+        finished = facade.finish_forgetting(config)
+        if finished is not None:
+            says = ["finished an earlier 'aj forget' that was interrupted", *finished.replaced]
+            return Finding(topic="forget", says="; ".join(says))
     except ArchiveInUse:
         return Finding(topic="forget", says="another aj is erasing forgotten conversations")
     except UnfinishedErasure as error:

@@ -21,7 +21,7 @@ from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import index_upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from agent_journal.archive import Archive
@@ -195,20 +195,29 @@ def import_files(
             importer.take(each)
 
 
+class Erased(NamedTuple):
+    """What was erased."""
+
+    freed: int = 0
+    """How many bytes of the vault were freed."""
+    replaced: Sequence[str] = ()
+    """The sources whose damaged bytes were replaced, each with the consequence."""
+
+
 def finish_erasing(
     archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None
-) -> int:
-    """Erase what is forgotten and still lies somewhere; how many bytes of the vault that gave back.
+) -> Erased:
+    """Erase what is forgotten and still lies somewhere.
 
     That may be the rest of what a killed process began, or come with a file that holds other things too.
     """
     erasing = archive.store.pending_erasure()
     if erasing is None:
-        return 0
+        return Erased()
     from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
-    freed, failures = forgetting.finish_erasing(archive)
+    freed, failures, replaced = forgetting.finish_erasing(archive)
     if erasing.rows:
         # Words of what was removed would stay in the index's files for a while.
         steps: list[Callable[[], None]] = [
@@ -227,7 +236,7 @@ def finish_erasing(
         raise UnfinishedErasure(failures[0]) from failures[0]
     with archive.store.transaction():
         archive.store.set_pending_erasure(None)
-    return freed
+    return Erased(freed, replaced)
 
 
 @contextmanager
@@ -242,17 +251,16 @@ def _finishing_erasure(kept: Archive, config: Config) -> Iterator[None]:
     finish_erasing(kept, config)
 
 
-def finish_forgetting(config: Config) -> bool:
-    """Finish what an earlier `forget` began and could not end; whether there was such a thing.
+def finish_forgetting(config: Config) -> Erased | None:
+    """Finish what an earlier `forget` began and could not end; None if there was no such thing.
 
     Raises UnfinishedErasure if it still cannot be ended, ArchiveInUse if another process is at it.
     """
     with archive.open_to_read(config.home) as kept:
         if kept.store.pending_erasure() is None:
-            return False
+            return None
     with archive.open_to_write(config.home, wait=0, create=False) as kept:
-        finish_erasing(kept, config)
-    return True
+        return finish_erasing(kept, config)
 
 
 def forget(
@@ -262,8 +270,8 @@ def forget(
     *,
     memories: bool = False,
     names: Iterable[str] = (),
-) -> tuple[int, int]:
-    """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went.
+) -> tuple[int, Erased]:
+    """Erase conversations from rows, vault and index; how many, and what became of the bytes in the vault.
 
     With `memories` all of those go, too. `told` is given how many entries the new index has, and how many
     there are. Raises UnfinishedErasure if they are forgotten, and still in some file: `finish_forgetting`

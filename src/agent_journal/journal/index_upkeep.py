@@ -51,10 +51,9 @@ class Indexer:
             return
         try:
             index = self._open()
-            index.add(
-                self._without_omitted(each for each in change.index_entries if each.key > self._added_up_to)
-            )
-            self._added_up_to = max(self._added_up_to, *(each.key for each in change.index_entries), 0)
+            new = _EntriesAfter(self._added_up_to, change.index_entries)
+            index.add(self._without_omitted(new))
+            self._added_up_to = new.last
         except (CannotWrite, IndexDamaged) as error:
             self._problem = error
 
@@ -170,6 +169,20 @@ class Indexer:
         from agent_journal.search.entry import drop_texts  # noqa: PLC0415 (imported with the index)
 
         return drop_texts(cast("Iterable[Entry]", entries), self._config.index.left_out)
+
+
+class _EntriesAfter:
+    """The index entries after a key; `last` is the highest key that was met so far."""
+
+    def __init__(self, key: int, entries: Iterable[IndexEntry]) -> None:
+        self.last = self._key = key
+        self._entries = entries
+
+    def __iter__(self) -> Iterator[IndexEntry]:
+        for each in self._entries:
+            self.last = max(self.last, each.key)
+            if each.key > self._key:
+                yield each
 
 
 def rebuild(archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.model import Event, Media, Text, timestamps, tree
+from agent_journal.model.spilled import encode_spilled
 from agent_journal.text.humanize import count, dollars, size
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def plain(value: Any) -> str:
 def compact(value: Any) -> str:
     """A value as JSON on one line."""
     try:
-        return msgspec.json.encode(value).decode()
+        return msgspec.json.encode(value, enc_hook=encode_spilled).decode()
     except (RecursionError, msgspec.EncodeError, UnicodeError, TypeError, OverflowError):
         return "(a value that is nested too deeply to show)"
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent_journal.model import Event, Memory, Reasoning, Text, ToolCall, ToolResult, timestamps
 from agent_journal.model.content_blocks import ACTIONS, content_of, of_parts, output_as_json
+from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import PATCH, UNKNOWN, VERSION, RecordForm
 from agent_journal.redaction import RECORDED
@@ -72,7 +73,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
-        data = canonical_json.encode(record(item, run))
+        data = canonical_json.encode(record(load_spilled(item), run))
         out.write(separator)
         out.write(data)
         separator = b"\n"

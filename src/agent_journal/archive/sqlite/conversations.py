@@ -16,6 +16,7 @@ from agent_journal.archive.sqlite.counting import name_of
 from agent_journal.archive.sqlite.duplicates import Duplicates
 from agent_journal.archive.sqlite.index_entries import (
     IndexEntries,
+    NewIndexEntries,
     memory_entry,
     message_entries,
     title_entry,
@@ -25,12 +26,13 @@ from agent_journal.archive.store import Change
 from agent_journal.model import timestamps, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.merge import MergePlan
     from agent_journal.archive.rows import Row
     from agent_journal.archive.sqlite.entries import CopyOriginal
+    from agent_journal.archive.sqlite.index_entries import ToolsByCall
     from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Conversation, Memory
 
@@ -169,14 +171,11 @@ class Conversations(Prompts, Duplicates, IndexEntries):
         )
         if copies:
             rows, blocks = self._with_bodies(rows, blocks), ()
-        keys = self._insert(
-            key, [(position, 0, row) for position, row in enumerate(rows)], copies, source, blocks
-        )
+        keys = self._insert(key, rows, copies, source, blocks)
         self._record_given(source, key, (new for new, _ in keys))
         self._count_calls_and_usage(conversation, key, keys, copies)
-        entries = self._new_entries(key, conversation, keys, copies)
-        if title_key:
-            entries.append(title_entry(title_key, key, conversation))
+        new = [each for each in keys if each[1].hash not in copies]
+        entries = NewIndexEntries(key, conversation, new, self._called_tools(key, new), title_key)
         return Change(key, message_count(rows), 0, entries, [])
 
     def _merge(
@@ -223,7 +222,8 @@ class Conversations(Prompts, Duplicates, IndexEntries):
         added = [row for _, row in plan.added]
         copies = self._copies(key, conversation.source, added) or self._copies_in_known_duplicates(key, added)
         self._apply(key, plan)
-        keys = self._insert(key, _additions(plan), copies, source)
+        new_rows, positions = _additions(plan)
+        keys = self._insert(key, new_rows, copies, source, positions=positions)
         self._record_given(source, key, (*plan.unchanged, *(new for new, _ in keys)))
         self._record_sources(source, stored, plan, keys)
         pairs = _replacements(plan, keys)
@@ -281,8 +281,11 @@ class Conversations(Prompts, Duplicates, IndexEntries):
     ) -> list[IndexEntry]:
         """Return the index entries of new rows; copies are found through their originals."""
         new = [(number, row) for number, row in keys if row.hash not in copies]
-        called = self._tools_by_call(key) if any(row.calls for _, row in new) else {}
-        return message_entries(key, conversation, new, called)
+        return [*message_entries(key, conversation, new, self._called_tools(key, new))]
+
+    def _called_tools(self, conversation: int, keys: Iterable[tuple[int, Row]]) -> ToolsByCall:
+        """Return the tools that a conversation called, by call id, if any of the rows need them."""
+        return self._tools_by_call(conversation) if any(row.calls for _, row in keys) else {}
 
     def _index_entries_by_key(self, keys: Collection[int]) -> list[IndexEntry]:
         """Return the index entries of entries, in the order of their keys."""
@@ -454,9 +457,11 @@ def unit_of(conversation: Conversation) -> str:
     return (conversation.origin.file or "") if conversation.origin else ""
 
 
-def _additions(plan: MergePlan) -> list[tuple[int, int, Row]]:
-    current = [(place, 0, row) for place, row in plan.added]
-    return current + [(place, version, row) for place, row, version in plan.earlier]
+def _additions(plan: MergePlan) -> tuple[list[Row], list[tuple[int, int]]]:
+    """Return the new rows, and the position and version of each."""
+    rows = [row for _, row in plan.added] + [row for _, row, _ in plan.earlier]
+    current = [(position, 0) for position, _ in plan.added]
+    return rows, current + [(position, version) for position, _, version in plan.earlier]
 
 
 def _unchanged_rows(stored: Sequence[StoredEntry], rows: Sequence[Row]) -> list[tuple[int, Row]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import count, groupby
+from itertools import count, groupby, islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -38,6 +38,8 @@ ENTRY_COLUMNS = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".joi
     f"CAST({column} AS BLOB)" for column in ("id", "parent_id", "role", "name", "at", "model")
 )
 MEMORY_COLUMNS = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
+# Rows of so many entries are made and written at a time.
+_INSERT_BATCH = 10_000
 _ROLES = {"user", "assistant", "system", "tool"}
 # Errors that values of an unexpected type or size cause.
 DECODE_ERRORS = (
@@ -73,27 +75,35 @@ class Entries(Base):
     def _insert(
         self,
         conversation: int,
-        rows: list[tuple[int, int, Row]],
+        rows: Sequence[Row],
         copies: dict[bytes, CopyOriginal],
         source: int,
         blocks: Sequence[Block] = (),
+        *,
+        positions: Iterable[tuple[int, int]] | None = None,
     ) -> list[tuple[int, Row]]:
-        """Write entries (position, version, row) of a source, and return their keys."""
+        """Write the entries of a source, and return their keys.
+
+        `positions` has the position and version of each (0: current); without it they are numbered in order.
+        """
         first = self.last_key() + 1
         self._last_key = first + len(rows) - 1
-        places = self._put_blocks(blocks) if blocks else self._pack([row for _, _, row in rows], copies)
-        values = [
+        keys = [*zip(count(first), rows, strict=False)]
+        placed = zip(count(), repeat(0), strict=False) if positions is None else positions
+        places = self._put_blocks(blocks) if blocks else self._pack(rows, copies)
+        values = (
             (
-                key, conversation, position, earlier, row.id, row.parent_id, row.role, row.name, row.at,
+                key, conversation, *position, row.id, row.parent_id, row.role, row.name, row.at,
                 row.model, row.text, row.hash, row.copy_hash,
                 copies[row.hash].key if row.hash in copies else None, *place, source,
             )
-            for key, (position, earlier, row), place in zip(count(first), rows, places, strict=False)
-        ]  # fmt: skip
-        self._many(_INSERT, values)
-        return [(value[0], row) for value, (_, _, row) in zip(values, rows, strict=True)]
+            for (key, row), position, place in zip(keys, placed, places, strict=False)
+        )  # fmt: skip
+        while batch := [*islice(values, _INSERT_BATCH)]:
+            self._many(_INSERT, batch)
+        return keys
 
-    def _pack(self, rows: list[Row], copies: dict[bytes, CopyOriginal]) -> list[tuple[int, int, int]]:
+    def _pack(self, rows: Sequence[Row], copies: dict[bytes, CopyOriginal]) -> list[tuple[int, int, int]]:
         """Pack the bodies of rows and return where each is; an equal copy shares its original's body."""
         places: dict[int, tuple[int, int, int]] = {}
         own: list[int] = []
@@ -107,13 +117,12 @@ class Entries(Base):
         places.update(zip(own, self._put_blocks(packed), strict=True))
         return [places[index] for index in range(len(rows))]
 
-    def _put_blocks(self, blocks: Iterable[Block]) -> list[tuple[int, int, int]]:
-        """Write blocks, and return where each of their bodies is."""
-        places = []
-        for data, spans in blocks:
-            block = self._db_insert("INSERT INTO blocks (data) VALUES (?)", data)
-            places += [(block, start, size) for start, size in spans]
-        return places
+    def _put_blocks(self, blocks: Iterable[Block]) -> Iterator[tuple[int, int, int]]:
+        """Write blocks one by one, and yield where each of their bodies is."""
+        for each in blocks:
+            block = self._db_insert("INSERT INTO blocks (data) VALUES (?)", each.data)
+            for start, size in each.spans:
+                yield block, start, size
 
     def _db_insert(self, sql: str, *values: Any) -> int:
         self._db.execute(sql, values)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation, Message
 
@@ -84,11 +85,8 @@ class Maintenance(Spending, Reimport, Ledger):
         except DamagedArchive:
             return  # nothing of it is readable, so there is nothing to remove
         bodies = {(start, size): data[start : start + size] for _, start, size in rows}
-        old_spans = iter(bodies)
-        new_spans = {}
-        for packed, spans in self._blocks.pack(bodies.values()):
-            new = self._db_insert("INSERT INTO blocks (data) VALUES (?)", packed)
-            new_spans.update({next(old_spans): (new, *span) for span in spans})
+        packed = self._blocks.pack(bodies.values())
+        new_spans = dict(zip(bodies, self._put_blocks(packed), strict=True))
         self._many(
             "UPDATE timeline SET block = ?, start = ?, size = ? WHERE key = ?",
             [(*new_spans[start, size], key) for key, start, size in rows],
@@ -188,21 +186,28 @@ class Maintenance(Spending, Reimport, Ledger):
 
     # Repairing
 
-    def repair_entries(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
-        """Write damaged entries again from intact rows; return how many."""
+    def repair_entries(
+        self, conversation: int, item: Conversation, rows: list[Row], blocks: Sequence[Block] = ()
+    ) -> int:
+        """Write damaged entries again from intact rows; return how many.
+
+        The bodies of the rows may be in blocks, as for `put`.
+        """
         damaged_rows = self.damaged_rows(conversation)
-        sound = {row.hash: row for row in rows}
+        if not damaged_rows:
+            return 0
+        sound = {row.hash: row for row in self._with_bodies(rows, blocks)}
         repaired = {
             key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound
         }
         places = self._pack([*repaired.values()], {})
-        blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in repaired}
+        old_blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in repaired}
         self._many(
             "UPDATE timeline SET id = ?, parent_id = ?, role = ?, name = ?, at = ?, model = ?, text = ?, "
             "block = ?, start = ?, size = ? WHERE key = ?",
             [(*row[:7], *place, key) for (key, row), place in zip(repaired.items(), places, strict=True)],
         )
-        for block in blocks:
+        for block in old_blocks:
             if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
         if damaged_rows.detail:

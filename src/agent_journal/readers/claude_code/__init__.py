@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent_journal.detection.peek import Peek
     from agent_journal.inputs.input import Source
-    from agent_journal.model import Item
+    from agent_journal.model import Conversation, Item
     from agent_journal.notes import Notes
 
 INFO = ReaderInfo(
@@ -71,11 +71,17 @@ def sniff(peek: Peek) -> str | None:
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversation of a session file, or one conversation per session of a prompt history."""
     from agent_journal.readers.claude_code import prompts  # noqa: PLC0415 (only reading needs it)
-    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415
 
     if version == PROMPTS:
         yield from prompts.conversations(source, note, INFO.name)
-        return
+    else:
+        yield _session(source, version, note)
+
+
+def _session(source: Source, version: str, note: Notes) -> Conversation:
+    """Return the conversation of a file; once returned, nothing else refers to its entries."""
+    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415 (only reading needs it)
+
     session = Session(source, note)
     extra: dict[str, Any] = {}
     if version == WEB:
@@ -87,7 +93,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
         session.read(source)
     if not session.has_known_lines:
         raise UnreadableSource(source.label, "none of its lines belongs to a session")
-    yield session.conversation(INFO.name, extra)
+    return session.conversation(INFO.name, extra)
 
 
 def _web_session(source: Source, note: Notes) -> Fields:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from agent_journal.decoding.fields import Fields
+from agent_journal.decoding.spill import ValueSpill
 from agent_journal.model import Event, Message, Role, Usage, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.claude_code import attachments, prompt_text
 from agent_journal.readers.claude_code.companions import response_key
-from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, TOOL_KINDS
+from agent_journal.readers.claude_code.names import KNOWN_TYPES, METADATA_TYPES, OPAQUE_TYPES, TOOL_KINDS
 from agent_journal.readers.dialects import anthropic_blocks as blocks
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _NOT_BRANCHES = ("HEAD", "")
 _APP_ORIGINS = ("task-notification", "auto-continuation")
 # A person typed the prompts of these sources, whatever tags they quote.
 _TYPED_SOURCES = ("typed", "user")
+# Spilling the values of shorter lines saves too little memory.
+_MIN_SPILLED_LINE_BYTES = 4_096
 # Versions 2.1.3x repeat the first count of a response, one to eight output tokens, on all its lines.
 _MAX_FIRST_TOKENS = 8
 
@@ -55,6 +58,8 @@ class Lines:
         self._companions = companions
         self._note = note
         self._last_usage: Usage | None = None
+        self._last_id: str | None = None
+        self._spill = ValueSpill()
         self._without_id: Counter[str] = Counter()
         self._unknown_types: set[str | None] = set()
         # Ids of compaction summaries, and of the files that the app attached after them.
@@ -98,8 +103,11 @@ class Lines:
         ):
             return None
         extra = line.extra()
+        # The parent is mostly the previous line. Sharing its id saves memory in sessions of a million lines.
+        parent_id = self._last_id if line.parent_uuid == self._last_id else line.parent_uuid or None
+        self._last_id = line.uuid
         if body.role == "user":
-            return self._fast_prompt(line, at, location, extra) if body.is_prompt() else None
+            return self._fast_prompt(line, at, parent_id, location, extra) if body.is_prompt() else None
         if left := body.extra():
             extra["message"] = left
         stop_reason = body.stop_reason if body.stop_reason.__class__ is str else None
@@ -107,7 +115,7 @@ class Lines:
         return Message(
             id=line.uuid,
             role="assistant",
-            parent_id=line.parent_uuid or None,
+            parent_id=parent_id,
             at=at,
             model=body.model,
             stop_reason=stop_reason,
@@ -119,7 +127,9 @@ class Lines:
             extra=extra,
         )
 
-    def _fast_prompt(self, line: CommonLine, at: str, location: int | str, extra: dict[str, Any]) -> Message:
+    def _fast_prompt(
+        self, line: CommonLine, at: str, parent_id: str | None, location: int | str, extra: dict[str, Any]
+    ) -> Message:
         content = line.message.content
         parts, native = blocks.parse_content(content, self._note, location, TOOL_KINDS)
         if content.__class__ is list and self._companions.restore(parts, location):
@@ -130,7 +140,7 @@ class Lines:
         return Message(
             id=line.uuid,
             role="user",
-            parent_id=line.parent_uuid or None,
+            parent_id=parent_id,
             at=at,
             hidden=is_app_text,
             sidechain=line.is_sidechain is True,
@@ -299,8 +309,15 @@ class Lines:
             name=name or "unknown",
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
             at=fields.moment("timestamp"),
-            data=fields.rest(),
+            data=self._spilled(name, fields.rest(), line),
         )
+
+    def _spilled(self, name: str | None, data: dict[str, Any], line: bytes) -> dict[str, Any]:
+        """Return the data of an event, with its values in a file if it is large and only writers need it."""
+        is_opaque = name in OPAQUE_TYPES or name not in KNOWN_TYPES
+        if len(line) < _MIN_SPILLED_LINE_BYTES or not is_opaque:
+            return data
+        return {field: self._spill.put(value) for field, value in data.items()}
 
     def _make_id(self, line: bytes) -> str:
         """Make an id for a line that has none; identical lines of titles and modes are common."""

@@ -28,6 +28,15 @@ KNOWN_TYPES = _SPEAKERS | frozenset(
 # Some of these quote messages: 2.1.326 writes each message as it was sent to the model (`api-request-blob`).
 METADATA_TYPES = KNOWN_TYPES - _SPEAKERS
 
+# Only writers use the data of these. A snapshot names every file that was changed so far, at every prompt.
+OPAQUE_TYPES = frozenset(
+    """
+    file-history-snapshot file-history-delta attribution-snapshot content-replacement checkpoint progress
+    marble-origami-commit marble-origami-snapshot data-flow-records
+    api-request api-request-shape api-request-blob
+    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+)
+
 TOOL_KINDS: dict[str, ToolKind] = {
     "Bash": "shell",
     "BashOutput": "shell",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Memory, timestamps
+from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import OURS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
@@ -54,7 +55,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
         if isinstance(item, Memory):
             run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
-        data = canonical_json.encode(record(item, run))
+        data = canonical_json.encode(record(load_spilled(item), run))
         out.write(separator)
         out.write(data)
         separator = b"\n"

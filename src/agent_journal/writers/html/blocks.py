@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.model import tree
+from agent_journal.model.spilled import encode_spilled
 from agent_journal.text import describe
 from agent_journal.writers.html.diffs import diff, is_diff
 from agent_journal.writers.html.markup import SLOT, Markup, Template, element, joined
@@ -49,7 +50,7 @@ def value_block(value: Any) -> Markup:
     if isinstance(value, str):
         return tool_output(value, None)
     try:
-        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        text = msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_spilled), indent=2).decode()
     except (RecursionError, msgspec.EncodeError, msgspec.DecodeError, UnicodeError, TypeError, OverflowError):
         text = describe.compact(value)
     return block(text, "json")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.model import Memory
+from agent_journal.model.spilled import load_spilled
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.json_bytes import encode, pretty
 from agent_journal.writers.pam.conversation import conversation_document
@@ -40,7 +41,7 @@ def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
             store.add_memory(item)
             continue
         path, conversation_id = store.allocate(item)
-        document = conversation_document(item, conversation_id, run)
+        document = conversation_document(load_spilled(item), conversation_id, run)
         with out.file(path) as file:
             file.write(encode(document))
             file.write(b"\n")
