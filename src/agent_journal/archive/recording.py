@@ -1,10 +1,10 @@
-"""Store the bytes of sources while they are read, and replay these sources later from the vault.
+"""Sources that are kept while they are read, and the same sources read again from what was kept.
 
-A reader asks its source for files, for companions, and for rows of a database. `RecordingSource` stores in
-the vault what was asked for, answers from there, and writes every request down in a `Manifest`.
-`ReplayedSource` answers the same requests from a manifest alone. So a reader sees the same bytes on the
-first day and when a later revision of it reads them again, long after the file is gone. What it looked at,
-or looked for in vain, also decides whether the unit has changed.
+A reader asks its source for files, for what lies beside them, and for rows of a database. `Kept` answers
+from the vault, after it has put there what was asked for; it writes down every question in a `Manifest`.
+`Replayed` answers the same questions from a manifest alone. So a reader sees the same bytes on the first
+day and when a later revision of it reads them again, long after the file is gone; and what it looked at, or
+looked for in vain, is exactly what decides whether the unit has changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 from agent_journal.archive.candidates import Stat, stat_of
 from agent_journal.archive.frames import frames, read_up_to
-from agent_journal.archive.manifest import Manifest, StoredFile, StoredRows
+from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
@@ -34,99 +34,98 @@ if TYPE_CHECKING:
     from agent_journal.archive.vault import Blobs, Vault
     from agent_journal.inputs.input import Source, Stream
 
-# Each import of a growing file adds a small chunk; this many of them are joined into one.
-_SMALL_CHUNK_BYTES, _MAX_SMALL_CHUNKS = 64 << 10, 16
-# Rows are stored in groups that end where a row's checksum says so: rows before and after a change fall
-# into the same groups as before, and are stored once.
-_MIN_GROUP_BYTES, _MAX_GROUP_BYTES, _GROUP_MASK = 16 << 10, 512 << 10, 0x1F
+# Ends of a growing file are kept one by one; when so many small ones have come together they become one.
+_SMALL_BYTES, _MANY_SMALL = 64 << 10, 16
+# Rows are kept in groups that end where a row's checksum says so: rows before and after a change fall into
+# the same groups as before it, and are kept once.
+_LEAST_GROUP, _MOST_GROUP, _GROUP_MASK = 16 << 10, 512 << 10, 0x1F
 
 
 _ROWS = msgspec.msgpack.Decoder(list[tuple[Any, ...]])
 
 
-class CaptureSession:
-    """Stores one unit in the vault, and builds its manifest."""
+class Keeping:
+    """One unit being kept: the vault, what was known of the unit before, and what is found now."""
 
     def __init__(self, vault: Vault, before: Manifest | None = None) -> None:
         self.vault = vault
         self.manifest = Manifest()
-        self.companion_stats: dict[str, Stat] = {}
-        self.last: tuple[StoredFile, bytes] | None = None
-        """The last stored file with its bytes, if it is small: mostly it is read right after."""
+        self.beside: dict[str, Stat] = {}
+        self.last: tuple[KeptFile, bytes] | None = None
+        """The file that was put last, if it is a small one: it is mostly read at once."""
         self._before = before or Manifest()
-        self._store_growth: set[str] = set()
+        self._grown: set[str] = set()
 
-    def record_stat(self, location: str) -> None:
-        """Remember the stat of a file or folder now; a later one would hide what is written in between."""
-        if location not in self.companion_stats:
-            self.companion_stats[location] = stat_of(location)
+    def looked_at(self, location: str) -> None:
+        """Remember how a file or folder on disk is now; a later look would miss what was written between."""
+        if location not in self.beside:
+            self.beside[location] = stat_of(location)
 
     @property
     def has_only_grown(self) -> bool:
-        """Whether everything that was stored before is still part of the unit."""
+        """Whether every byte that was kept before is in what is kept now."""
         before, now = self._before.files, self.manifest.files
         return not self._before.databases and all(
-            unit_path in self._store_growth or (unit_path in now and not file.size)
-            for unit_path, file in before.items()
+            place in self._grown or (place in now and not file.size) for place, file in before.items()
         )
 
-    def file(self, path: str, source: Source) -> StoredFile:
-        """Return a file in the vault; the first request stores it."""
-        stored = self.manifest.files.get(path)
-        if stored is None:
+    def file(self, path: str, source: Source) -> KeptFile:
+        """The file in the vault, put there if this is the first time it is asked for."""
+        found = self.manifest.files.get(path)
+        if found is None:
             before = self._before.files.get(path)
-            stored = None if before is None else _store_growth(source, self.vault, before)
+            found = None if before is None else _grown(source, self.vault, before)
             data: bytes | None = None
-            if stored is not None:
-                self._store_growth.add(path)
+            if found is not None:
+                self._grown.add(path)
             else:
-                stored, data = _store(source, self.vault)
-            self.manifest.files[path] = stored
-            self.last = None if data is None else (stored, data)
-        return stored
+                found, data = _stored(source, self.vault)
+            self.manifest.files[path] = found
+            self.last = None if data is None else (found, data)
+        return found
 
-    def stream(self, file: StoredFile, label: str) -> Stream:
-        """Open a file that is in the vault."""
+    def stream(self, file: KeptFile, label: str) -> Stream:
+        """The bytes of a file that is kept."""
         if self.last is not None and self.last[0] is file:
             return io.BytesIO(self.last[1])
         return stream_of(file, self.vault, label)
 
 
-def _store(source: Source, vault: Vault) -> tuple[StoredFile, bytes | None]:
-    """Store a file's bytes in the vault; those of a small one are also returned."""
-    stored = StoredFile(as_text(source.name), 0, b"", [], source.modified_at)
+def _stored(source: Source, vault: Vault) -> tuple[KeptFile, bytes | None]:
+    """Put a file's bytes into the vault; those of a small one come back."""
+    kept = KeptFile(as_text(source.name), 0, b"", [], source.modified_at)
     first = b""
     digest = hashlib.sha256()
     with source.open() as stream:
         try:
             for block in frames(stream):
-                stored.chunks.append(vault.put(block))
-                stored.size += len(block)
+                kept.chunks.append(vault.put(block))
+                kept.size += len(block)
                 if not first:
                     first = block
                     continue
-                if stored.size == len(first) + len(block):
+                if kept.size == len(first) + len(block):
                     digest.update(first)
                 digest.update(block)
-        except UnreadableSource as error:  # the bytes before the damage are good
-            if not stored.size:
+        except UnreadableSource as error:  # what is before the damage is good
+            if not kept.size:
                 raise
-            stored.read_error = error.reason
-    # A single chunk has the hash of the file.
-    stored.sha256 = stored.chunks[0] if len(stored.chunks) == 1 else digest.digest()
-    return stored, first if stored.size == len(first) and not stored.read_error else None
+            kept.broke = error.reason
+    # The hash of a single chunk is known already.
+    kept.sha256 = kept.chunks[0] if len(kept.chunks) == 1 else digest.digest()
+    return kept, first if kept.size == len(first) and not kept.broke else None
 
 
-def _store_growth(source: Source, vault: Vault, before: StoredFile) -> StoredFile | None:
-    """Store the new end of a file that has grown; None if its beginning has changed.
+def _grown(source: Source, vault: Vault, before: KeptFile) -> KeptFile | None:
+    """Put the longer end of a file into the vault; None if it does not begin as it did.
 
-    Chunks of the beginning that are damaged in the vault are written again.
+    Chunks of its beginning that are damaged there are written again.
     """
     sizes = [vault.size_of(chunk) for chunk in before.chunks]
-    if not before.size or before.read_error or None in sizes:
+    if not before.size or before.broke or None in sizes:
         return None
     digest = hashlib.sha256()
-    stored = StoredFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
+    kept = KeptFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
     with source.open() as stream:
         for chunk, size in zip(before.chunks, sizes, strict=True):
             block = read_up_to(stream, size or 0)
@@ -139,35 +138,35 @@ def _store_growth(source: Source, vault: Vault, before: StoredFile) -> StoredFil
             return None
         for block in frames(stream):
             digest.update(block)
-            stored.chunks.append(vault.put(block))
-            stored.size += len(block)
-    stored.sha256 = digest.digest()
-    stored.chunks = _joined_ends(stored.chunks, vault)
-    return stored
+            kept.chunks.append(vault.put(block))
+            kept.size += len(block)
+    kept.sha256 = digest.digest()
+    kept.chunks = _joined_ends(kept.chunks, vault)
+    return kept
 
 
 def _joined_ends(chunks: list[bytes], vault: Vault) -> list[bytes]:
-    if len(chunks) < _MAX_SMALL_CHUNKS:
+    if len(chunks) < _MANY_SMALL:
         return chunks
-    ends = [vault.get(chunk) for chunk in chunks[-_MAX_SMALL_CHUNKS:]]
-    if max(map(len, ends)) > _SMALL_CHUNK_BYTES:
+    ends = [vault.get(chunk) for chunk in chunks[-_MANY_SMALL:]]
+    if max(map(len, ends)) > _SMALL_BYTES:
         return chunks
-    return [*chunks[:-_MAX_SMALL_CHUNKS], vault.put(b"".join(ends))]
+    return [*chunks[:-_MANY_SMALL], vault.put(b"".join(ends))]
 
 
-def stream_of(file: StoredFile, vault: Blobs, label: str = "") -> Stream:
-    """Open a file from the vault; reading it fails where reading the file failed."""
-    if len(file.chunks) == 1 and not file.read_error:
+def stream_of(file: KeptFile, vault: Blobs, label: str = "") -> Stream:
+    """The bytes of a file from the vault; it breaks off where the file did."""
+    if len(file.chunks) == 1 and not file.broke:
         return io.BytesIO(vault.get(file.chunks[0]))
     return _Chunks(file, vault, label)
 
 
 class _Chunks(Closing):
-    """A stream over blobs of the vault."""
+    """Blobs of the vault, one after another."""
 
-    def __init__(self, file: StoredFile, vault: Blobs, label: str) -> None:
+    def __init__(self, file: KeptFile, vault: Blobs, label: str) -> None:
         self._left = iter(file.chunks)
-        self._broke = file.read_error
+        self._broke = file.broke
         self._vault = vault
         self._label = label
         self._block = memoryview(b"")
@@ -188,24 +187,24 @@ class _Chunks(Closing):
         self._block = memoryview(b"")
 
 
-class RecordingSource:
-    """A source whose bytes are stored in the vault before the reader sees them."""
+class Kept:
+    """A source whose bytes go into the vault before anybody sees them."""
 
-    def __init__(self, inner: Source, capture: CaptureSession, unit_path: str = "") -> None:
+    def __init__(self, inner: Source, keeping: Keeping, place: str = "") -> None:
         self.inner = inner
-        self._capture = capture
-        self._unit_path = unit_path
+        self._keeping = keeping
+        self._place = place
         self.is_folder = inner.is_folder
         self.name = inner.name
         self.label = inner.label
         self.path = inner.path
         if isinstance(inner, File | Folder):
-            capture.record_stat(inner.location)
-        if not unit_path:
-            capture.manifest.is_folder = inner.is_folder
-            capture.manifest.name = as_text(inner.name)
-            capture.manifest.label = as_text(inner.label)
-            capture.manifest.modified_at = inner.modified_at
+            keeping.looked_at(inner.location)
+        if not place:
+            keeping.manifest.is_folder = inner.is_folder
+            keeping.manifest.name = as_text(inner.name)
+            keeping.manifest.label = as_text(inner.label)
+            keeping.manifest.modified_at = inner.modified_at
 
     @property
     def modified_at(self) -> float | None:
@@ -213,106 +212,103 @@ class RecordingSource:
 
     @property
     def sha256(self) -> str:
-        """The hash of the file or folder on disk."""
-        if self._unit_path:
+        """The hash of the file or folder as it lies."""
+        if self._place:
             return self._hash()
-        if not self._capture.manifest.sha256:
-            self._capture.manifest.sha256 = self._hash()
-        return self._capture.manifest.sha256
+        if not self._keeping.manifest.sha256:
+            self._keeping.manifest.sha256 = self._hash()
+        return self._keeping.manifest.sha256
 
     def _hash(self) -> str:
-        # Of a folder, a compressed file and a database, the vault has other bytes than the disk.
+        # Of a folder, of something compressed and of a database other bytes are kept than lie there.
         if self.is_folder or not isinstance(self.inner, File | Member) or _is_database(self.inner):
             return sha256(self.inner)
-        return self._capture.file(self._unit_path, self.inner).sha256.hex()
+        return self._keeping.file(self._place, self.inner).sha256.hex()
 
     def open(self) -> Stream:
         if self.is_folder:
             return self.inner.open()
-        return self._capture.stream(self._capture.file(self._unit_path, self.inner), self.label)
+        return self._keeping.stream(self._keeping.file(self._place, self.inner), self.label)
 
     def children(self) -> Sequence[Source]:
         found = [self._below(child) for child in self.inner.children()]
-        self._capture.manifest.folders[self._unit_path] = [
+        self._keeping.manifest.folders[self._place] = [
             (as_text(child.name), child.is_folder) for child in found
         ]
         return found
 
     def companion(self, *names: str) -> Source | None:
-        unit_path = _companion_path(self._unit_path, self.is_folder, names)
+        place = _beside(self._place, self.is_folder, names)
         found = self.inner.companion(*names)
         if found is None:
-            self._capture.manifest.absent.add(unit_path)
-            self._record_absent(names)
+            self._keeping.manifest.absent.add(place)
+            self._look_for(names)
             return None
-        self._capture.manifest.present[unit_path] = found.modified_at
-        return RecordingSource(found, self._capture, unit_path)
+        self._keeping.manifest.present[place] = found.modified_at
+        return Kept(found, self._keeping, place)
 
     def companions(self, *names: str) -> Sequence[Source]:
-        unit_path = _companion_path(self._unit_path, self.is_folder, names)
+        place = _beside(self._place, self.is_folder, names)
         found = [
-            RecordingSource(child, self._capture, _step(unit_path, child.name))
-            for child in self.inner.companions(*names)
+            Kept(child, self._keeping, _step(place, child.name)) for child in self.inner.companions(*names)
         ]
-        self._capture.manifest.folders[unit_path] = [
-            (as_text(child.name), child.is_folder) for child in found
-        ]
-        self._record_absent(names)
+        self._keeping.manifest.folders[place] = [(as_text(child.name), child.is_folder) for child in found]
+        self._look_for(names)
         return found
 
     def opened(self) -> Source:
-        """Open a zip or a compressed file."""
-        unpacked = self._capture.manifest.unpacked
+        """What is in a zip or a compressed file."""
+        unpacked = self._keeping.manifest.unpacked
         try:
             inner = opened(self.inner)
         except UnreadableSource as error:
-            unpacked[self._unit_path] = error.reason
+            unpacked[self._place] = error.reason
             raise
         if inner.is_folder and not self.is_folder:
-            unpacked[self._unit_path] = ""
-        return RecordingSource(inner, self._capture, self._unit_path)
+            unpacked[self._place] = ""
+        return Kept(inner, self._keeping, self._place)
 
-    def _below(self, child: Source) -> RecordingSource:
-        return RecordingSource(child, self._capture, _step(self._unit_path, child.name))
+    def _below(self, child: Source) -> Kept:
+        return Kept(child, self._keeping, _step(self._place, child.name))
 
-    def _record_absent(self, names: Sequence[str]) -> None:
-        """Remember a file that may appear later; names that no file can have are skipped."""
+    def _look_for(self, names: Sequence[str]) -> None:
+        """What is not there now may be later. Content may name what no file can be called."""
         if isinstance(self.inner, File | Folder) and all(map(_is_step, names)):
             base = self.inner.location if self.is_folder else os.path.dirname(self.inner.location)
-            self._capture.record_stat(os.path.normpath(os.path.join(base, *names)))
+            self._keeping.looked_at(os.path.normpath(os.path.join(base, *names)))
 
     @contextmanager
     def database(self) -> Iterator[Database]:
-        """Open the file as a database; its answers are stored, not the file."""
-        answers = self._capture.manifest.databases.setdefault(self._unit_path, [])
+        """The database that the file is; what it answers is kept, not the file."""
+        answers = self._keeping.manifest.databases.setdefault(self._place, [])
         if isinstance(self.inner, File):
-            self._capture.record_stat(f"{self.inner.location}-wal")
+            self._keeping.looked_at(f"{self.inner.location}-wal")
         try:
             with sqlite_copy.opened(self.inner) as answering:
-                yield RecordingDatabase(answering, answers, self._capture.vault)
+                yield KeptDatabase(answering, answers, self._keeping.vault)
         except UnreadableSource as error:
-            if not answers:  # it could not even be opened
-                answers.append(StoredRows("", (), [], error.reason))
+            if not answers:  # it did not even open
+                answers.append(KeptRows("", (), [], error.reason))
             raise
 
     @contextmanager
     def glanced(self) -> Iterator[Database]:
-        """Open the database for detection, without copying it."""
-        answers = self._capture.manifest.databases.setdefault(self._unit_path, [])
+        """The same for a first look, without a copy."""
+        answers = self._keeping.manifest.databases.setdefault(self._place, [])
         with sqlite_copy.glanced(self.inner) as answering:
-            yield RecordingDatabase(answering, answers, self._capture.vault)
+            yield KeptDatabase(answering, answers, self._keeping.vault)
 
 
-class RecordingDatabase(Database):
-    """A database whose answers are stored in the vault."""
+class KeptDatabase(Database):
+    """A database whose answers go into the vault."""
 
-    def __init__(self, answering: Database, answers: list[StoredRows], vault: Vault) -> None:
+    def __init__(self, answering: Database, answers: list[KeptRows], vault: Vault) -> None:
         self._answering = answering
         self._answers = answers
         self._vault = vault
 
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
-        answer = StoredRows(sql, values, [])
+        answer = KeptRows(sql, values, [])
         self._answers.append(answer)
         group: list[bytes] = []
         size = 0
@@ -322,14 +318,12 @@ class RecordingDatabase(Database):
                 answer.count += 1
                 group.append(encoded)
                 size += len(encoded)
-                if size > _MAX_GROUP_BYTES or (
-                    size > _MIN_GROUP_BYTES and not zlib.crc32(encoded) & _GROUP_MASK
-                ):
+                if size > _MOST_GROUP or (size > _LEAST_GROUP and not zlib.crc32(encoded) & _GROUP_MASK):
                     answer.groups.append(self._vault.put(_array(group)))
                     group, size = [], 0
                 yield row
         except UnreadableSource as error:
-            answer.read_error = error.reason
+            answer.broke = error.reason
             raise
         finally:
             if group:
@@ -337,13 +331,13 @@ class RecordingDatabase(Database):
 
 
 class ReplayedDatabase(Database):
-    """Answers queries from the vault, as the database once did."""
+    """Answers as a database once did."""
 
-    def __init__(self, answers: list[StoredRows], vault: Blobs, label: str) -> None:
-        # Of two answers to one query, the longer one includes the other.
-        self._answers: dict[tuple[str, tuple[Any, ...]], StoredRows] = {
+    def __init__(self, answers: list[KeptRows], vault: Blobs, label: str) -> None:
+        # Asked twice, the answer that goes on longest holds the other.
+        self._answers: dict[tuple[str, tuple[Any, ...]], KeptRows] = {
             (answer.sql, answer.values): answer
-            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.read_error))
+            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.broke))
         }
         self._vault = vault
         self._label = label
@@ -351,20 +345,20 @@ class ReplayedDatabase(Database):
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
         answer = self._answers.get((sql, values))
         if answer is None:
-            raise UnreadableSource(self._label, "this query was not recorded when the database was imported")
+            raise UnreadableSource(self._label, "this was not asked when the database was kept")
         for group in answer.groups:
             yield from _ROWS.decode(self._vault.get(group))
-        if answer.read_error:
-            raise UnreadableSource(self._label, answer.read_error)
+        if answer.broke:
+            raise UnreadableSource(self._label, answer.broke)
 
 
 def _array(encoded: list[bytes]) -> bytes:
-    """Join encoded values into one list: MessagePack's array with a 32-bit length."""
+    """Values that are encoded already, as one list of them: MessagePack's array with a 32-bit length."""
     return b"\xdd" + len(encoded).to_bytes(4, "big") + b"".join(encoded)
 
 
-class ReplayedSource:
-    """A unit as it was when it was stored."""
+class Replayed:
+    """A unit as it was when it was kept."""
 
     def __init__(
         self,
@@ -372,89 +366,89 @@ class ReplayedSource:
         vault: Blobs,
         label: str,
         unit: str,
-        unit_path: str = "",
+        place: str = "",
         *,
         is_folder: bool | None = None,
     ) -> None:
         self._manifest = manifest
         self._vault = vault
         self._unit = (manifest.label or label, unit)
-        self._unit_path = unit_path
+        self._place = place
         self.label, self.path = (
-            _full_path(start, manifest.is_folder, unit_path) if unit_path else start for start in self._unit
+            _from(start, manifest.is_folder, place) if place else start for start in self._unit
         )
         self.is_folder = manifest.is_folder if is_folder is None else is_folder
-        self.name = unit_path.rpartition("/")[2] or manifest.name
+        self.name = place.rpartition("/")[2] or manifest.name
 
     @property
     def modified_at(self) -> float | None:
-        file = self._manifest.files.get(self._unit_path)
+        file = self._manifest.files.get(self._place)
         if file is not None:
             return file.modified_at
-        return self._manifest.present.get(self._unit_path, self._manifest.modified_at)
+        return self._manifest.present.get(self._place, self._manifest.modified_at)
 
     @property
     def sha256(self) -> str:
-        file = self._manifest.files.get(self._unit_path)
-        return self._manifest.sha256 if file is None or not self._unit_path else file.sha256.hex()
+        file = self._manifest.files.get(self._place)
+        return self._manifest.sha256 if file is None or not self._place else file.sha256.hex()
 
     def open(self) -> Stream:
-        file = self._manifest.files.get(self._unit_path)
+        file = self._manifest.files.get(self._place)
         if file is None:
-            raise UnreadableSource(self.label, "it was not stored")
+            raise UnreadableSource(self.label, "it was not kept")
         return stream_of(file, self._vault, self.label)
 
     def children(self) -> Sequence[Source]:
-        return self._listed(self._unit_path)
+        return self._listed(self._place)
 
     def companion(self, *names: str) -> Source | None:
-        unit_path = _companion_path(self._unit_path, self.is_folder, names)
-        return self._at(unit_path, is_folder=False) if unit_path in self._manifest.present else None
+        place = _beside(self._place, self.is_folder, names)
+        return self._at(place, is_folder=False) if place in self._manifest.present else None
 
     def companions(self, *names: str) -> Sequence[Source]:
-        return self._listed(_companion_path(self._unit_path, self.is_folder, names))
+        return self._listed(_beside(self._place, self.is_folder, names))
 
     @contextmanager
     def database(self) -> Iterator[Database]:
-        """Open the file as the database that it was."""
-        answers = self._manifest.databases.get(self._unit_path, [])
+        """The database that the file was."""
+        answers = self._manifest.databases.get(self._place, [])
         if answers and not answers[0].sql:
-            raise UnreadableSource(self.label, answers[0].read_error)
+            raise UnreadableSource(self.label, answers[0].broke)
         yield ReplayedDatabase(answers, self._vault, self.label)
 
     @contextmanager
     def glanced(self) -> Iterator[Database]:
-        """Open the database for detection."""
+        """The same; nothing is copied here anyway."""
         with self.database() as answering:
             yield answering
 
     def opened(self) -> Source:
-        """Return the content of a zip or a compressed file."""
-        reason = self._manifest.unpacked.get(self._unit_path)
+        """What was in a zip or a compressed file."""
+        reason = self._manifest.unpacked.get(self._place)
         if reason:
             raise UnreadableSource(self.label, reason)
-        return self if reason is None else self._at(self._unit_path, is_folder=True)
+        return self if reason is None else self._at(self._place, is_folder=True)
 
-    def _listed(self, unit_path: str) -> list[Source]:
-        listed = self._manifest.folders.get(unit_path, [])
-        return [self._at(_step(unit_path, name), is_folder=is_folder) for name, is_folder in listed]
+    def _listed(self, place: str) -> list[Source]:
+        listed = self._manifest.folders.get(place, [])
+        return [self._at(_step(place, name), is_folder=is_folder) for name, is_folder in listed]
 
-    def _at(self, unit_path: str, *, is_folder: bool) -> ReplayedSource:
-        return ReplayedSource(self._manifest, self._vault, *self._unit, unit_path, is_folder=is_folder)
+    def _at(self, place: str, *, is_folder: bool) -> Replayed:
+        return Replayed(self._manifest, self._vault, *self._unit, place, is_folder=is_folder)
 
 
 def sizes_in(manifest: Manifest) -> dict[str, int]:
-    """Return the size of every file of a unit, by its full path."""
+    """Every file of a unit by its whole path, and how long it is."""
     return {
-        _full_path(manifest.label, manifest.is_folder, unit_path) if unit_path else manifest.label: file.size
-        for unit_path, file in manifest.files.items()
+        _from(manifest.label, manifest.is_folder, place) if place else manifest.label: file.size
+        for place, file in manifest.files.items()
     }
 
 
-def _full_path(start: str, is_folder: bool, unit_path: str) -> str:  # noqa: FBT001 (as below)
-    """Return the full path of a file, given the unit's path and the file's path in the unit."""
+def _from(start: str, is_folder: bool, place: str) -> str:  # noqa: FBT001 (as below)
+    """The path of a place, seen from where the unit's own path begins."""
     folder = start if is_folder else os.path.dirname(start)
-    return os.path.normpath(f"{folder}/{unit_path}") if folder else unit_path
+    return os.path.normpath(f"{folder}/{place}") if folder else place
 
 
 def _is_database(source: Source) -> bool:
@@ -466,8 +460,8 @@ def _is_step(name: str) -> bool:
     return is_plain(name) or name == ".."
 
 
-def _companion_path(unit_path: str, is_folder: bool, names: Sequence[str]) -> str:  # noqa: FBT001 (a path is one of two)
-    steps = unit_path.split("/") if unit_path else []
+def _beside(place: str, is_folder: bool, names: Sequence[str]) -> str:  # noqa: FBT001 (a place is one of two)
+    steps = place.split("/") if place else []
     if not is_folder:
         steps = steps[:-1]
     for name in names:
@@ -478,5 +472,5 @@ def _companion_path(unit_path: str, is_folder: bool, names: Sequence[str]) -> st
     return "/".join(steps)
 
 
-def _step(unit_path: str, name: str) -> str:
-    return f"{unit_path}/{as_text(name)}" if unit_path else as_text(name)
+def _step(place: str, name: str) -> str:
+    return f"{place}/{as_text(name)}" if place else as_text(name)

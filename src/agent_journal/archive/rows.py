@@ -1,7 +1,7 @@
-"""Convert entries to rows, and rows to entries.
+"""A conversation as rows, and rows as a conversation.
 
-Message texts and everything to filter by have columns of their own. The complete entry is encoded next to
-them (`bodies`).
+What people and models said and everything one may want to filter by are columns of their own. The whole of an
+entry is encoded beside them (`bodies`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
 
 HASH_BYTES = 8
-# Characters at each end of a text that, with its length, distinguish it from other texts of the message.
-_END_CHARS = 512
-_MAX_SEARCHED_INT_BITS = 64
-# Shared by all rows without calls, which are most rows of a long conversation.
-_NO_CALLS: list[Call] = []
+# Characters at each end of a text that, with its length, tell it from another one of the same message.
+_ENDS = 512
+_WORD_BITS = 64
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " ", '"': '"', "\\": "\\", "/": "/"}
 
@@ -56,7 +54,7 @@ def _memories() -> encoded.Decoder[Memory]:
 
 
 class Call(NamedTuple):
-    """The searchable part of a tool call, or of a tool result, which has no name."""
+    """A tool call as far as people ask for it, or the answer to one, which has no name."""
 
     call_id: str | None
     name: str | None
@@ -76,80 +74,76 @@ class Row(NamedTuple):
     text: str | None
     thinking: str
     tool: str
-    """The input of tools."""
+    """What tools were given."""
     output: str
-    """The output of tools."""
+    """What they gave."""
     attached: str
-    """The text of attached files."""
+    """What files say that were put beside what was said."""
     hash: bytes
     body: bytes
     calls: list[Call]
     usage: Usage | None
     copy_hash: int | None
-    """Equal in copies of one message in several conversations."""
+    """Equal in copies of one message that stand in several conversations."""
     hidden: bool = False
-    """Whether a program wrote it to the model in the user's name."""
+    """Whether nobody said it to anybody: what a program puts before the model in the person's name."""
 
     @property
     def stored(self) -> bytes:
-        """The body without the values of the columns."""
-        return bodies.strip_columns(self.body, self[:6])
+        """The body without what columns tell."""
+        return bodies.stored(self.body, self[:6])
 
     def with_stored(self, body: bytes) -> Row:
-        """Return the row with a stored body."""
-        return self._replace(body=bodies.restore_columns(body, self[:6]))
+        """The row with a body that was stored."""
+        return self._replace(body=bodies.whole(body, self[:6]))
 
 
 def row_of(entry: Message | Event) -> Row:
-    """Return the row of an entry, without `native`, which can be read again from the vault."""
+    """The row of an entry. What only the source's own form tells, `native`, is in the vault."""
     if entry.__class__ is Event:
         body = encoded.encode(bodies.Body(entry))
         return Row(
             entry.id, entry.parent_id, None, entry.name, entry.at, None, None, "", "", "", "",
-            content_hash(body, None), body, _NO_CALLS, None, None,
+            content_hash(body, None), body, [], None, None,
         )  # fmt: skip
     return _row_of_message(entry)  # type: ignore[arg-type]
 
 
 def _row_of_message(message: Message) -> Row:
-    texts: list[str] = []
-    thinking: list[str] = []
-    inputs: list[str] = []
+    said: list[str] = []
+    thought: list[str] = []
+    given: list[str] = []
     numbers: list[str] = []
-    outputs: list[str] = []
+    gave: list[str] = []
     attached: list[str] = []
     calls: list[Call] = []
     is_native = message.native is not None
     for part in message.parts:
         kind = part.__class__
         if kind is Text:
-            # Text that a program put into a message is searched like an attached file.
-            (attached if part.injected else texts).append(part.text)  # type: ignore[union-attr,arg-type]
+            # What a program put into a message is found like a file that was put beside it.
+            (attached if part.injected else said).append(part.text)  # type: ignore[union-attr,arg-type]
         elif kind is ToolCall:
             calls.append(Call(part.call_id, part.name, part.kind))  # type: ignore[union-attr]
-            inputs.append(part.name)  # type: ignore[union-attr,arg-type]
-            inputs.extend(_strings(part.input))  # type: ignore[union-attr]
+            given.append(part.name)  # type: ignore[union-attr,arg-type]
+            given.extend(_strings(part.input))  # type: ignore[union-attr]
             numbers.extend(_numbers(part.input))  # type: ignore[union-attr]
         elif kind is ToolResult:
             calls.append(Call(part.call_id, None, None, part.is_error))  # type: ignore[union-attr]
-            outputs.extend(_output(part))  # type: ignore[arg-type]
+            gave.extend(_output(part))  # type: ignore[arg-type]
             is_native = is_native or part.native is not None  # type: ignore[union-attr]
         elif kind is Reasoning:
-            thinking.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
+            thought.extend(text for text in (part.text, part.summary) if text)  # type: ignore[union-attr]
         elif kind is Code:
-            texts.append(part.code)  # type: ignore[union-attr]
-        elif kind is Media and (file_text := tree.held_text(part)) is not None:  # type: ignore[arg-type]
-            attached.append(file_text)
-    text, tool, output = (
-        bodies.TEXT_SEPARATOR.join(texts) if texts else None,
-        "\n".join(inputs),
-        "\n".join(outputs),
-    )
-    body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, texts))
+            said.append(part.code)  # type: ignore[union-attr]
+        elif kind is Media and (held := tree.held_text(part)) is not None:  # type: ignore[arg-type]
+            attached.append(held)
+    text, tool, output = bodies.BETWEEN.join(said) if said else None, "\n".join(given), "\n".join(gave)
+    body = encoded.encode(bodies.body_of(without_native(message) if is_native else message, said))
     return Row(
         message.id, message.parent_id, message.role, None, message.at, message.model, text,
-        "\n".join(thinking), "\n".join((tool, *numbers)), output, "\n".join(attached),
-        content_hash(body, text), body, calls or _NO_CALLS,
+        "\n".join(thought), "\n".join((tool, *numbers)), output, "\n".join(attached),
+        content_hash(body, text), body, calls,
         message.usage,
         _copy_hash(message, text, f"{tool}\n{output}" if tool and output else tool or output),
         message.hidden,
@@ -157,9 +151,9 @@ def _row_of_message(message: Message) -> Row:
 
 
 def _copy_hash(message: Message, text: str | None, tool: str) -> int | None:
-    """Return a number that copies of one message share, or None if copies cannot be recognized.
+    """A number that copies of one message share, or None where nothing proves that they are copies.
 
-    Forks and resumed sessions repeat id, time and text. An id that the reader made proves nothing.
+    Forks and resumed histories repeat id, time and words. An id that we made proves nothing.
     """
     if message.made_id or message.at is None:
         return None
@@ -168,23 +162,23 @@ def _copy_hash(message: Message, text: str | None, tool: str) -> int | None:
 
 
 def number_of(text: str) -> int:
-    """Hash a text to a signed 64-bit number, as a column can store it."""
+    """A number that stands for a text: of 64 bits, as a column holds it."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _ends(text: str) -> str:
-    return text if len(text) <= 2 * _END_CHARS else f"{len(text)}\0{text[:_END_CHARS]}\0{text[-_END_CHARS:]}"
+    return text if len(text) <= 2 * _ENDS else f"{len(text)}\0{text[:_ENDS]}\0{text[-_ENDS:]}"
 
 
 def speaker(role: str, *, hidden: bool) -> str:
-    """Return the role that search shows: `system` for what a program wrote in the user's name."""
+    """Who said a message to whoever searches: what a program wrote in the person's name is the system's."""
     return "system" if hidden and role == "user" else role
 
 
-def texts_by_field(message: Message) -> tuple[tuple[str, str], ...]:
-    """Return the texts of a message by field: text, tool input, tool output, thinking, attachments."""
+def texts_of(message: Message) -> tuple[tuple[str, str], ...]:
+    """What a message says, by where it says so: said, given to tools, given by them, thought, attached."""
     pieces: dict[str, list[str]] = {"text": [], "tool": [], "output": [], "thinking": [], "attached": []}
-    names = {"text": "text", "thinking": "thinking", "call": "tool", "answer": "output", "file": "attached"}
+    names = {"said": "text", "thought": "thinking", "call": "tool", "answer": "output", "file": "attached"}
     for kind, text in _pieces(message):
         if kind in names and text:
             pieces[names[kind]].append(text)
@@ -192,19 +186,19 @@ def texts_by_field(message: Message) -> tuple[tuple[str, str], ...]:
         if isinstance(part, ToolCall):
             pieces["tool"] += _numbers(part.input)
     return tuple(
-        (field, (bodies.TEXT_SEPARATOR if field == "text" else "\n").join(texts))
+        (field, (bodies.BETWEEN if field == "text" else "\n").join(texts))
         for field, texts in pieces.items()
         if texts
     )
 
 
-def contains_all(more: Message | Event, less: Message | Event) -> bool:
-    """Whether an entry contains everything that another version of it contains, and perhaps more.
+def says_all(more: Message | Event, less: Message | Event) -> bool:
+    """Whether an entry says everything that another version of it says, and perhaps more.
 
-    Texts, reasoning, tool calls, results and attachments are compared, but not source-specific details.
+    What was said, thought, called and answered counts, and what was attached; not the source's own remarks.
     """
     if isinstance(more, Event) or isinstance(less, Event):
-        return isinstance(more, Event) and isinstance(less, Event) and _contains_event(more, less)
+        return isinstance(more, Event) and isinstance(less, Event) and _holds(more, less)
     left = _pieces(more)
     return more.role == less.role and all(
         any(kind == other and longer.startswith(text) for other, longer in left)
@@ -213,7 +207,7 @@ def contains_all(more: Message | Event, less: Message | Event) -> bool:
     )
 
 
-def _contains_event(more: Event, less: Event) -> bool:
+def _holds(more: Event, less: Event) -> bool:
     missing = object()
     return more.name == less.name and all(
         more.data.get(key, missing) == value for key, value in less.data.items()
@@ -221,29 +215,29 @@ def _contains_event(more: Event, less: Event) -> bool:
 
 
 def _pieces(message: Message) -> Iterator[tuple[str, str]]:
-    """Yield the content of a message, piece by piece, in order."""
+    """Everything a message says, piece by piece, in its order."""
     for part in message.parts:
         if isinstance(part, Text):
-            yield "file" if part.injected else "text", part.text
+            yield "file" if part.injected else "said", part.text
         elif isinstance(part, Code):
-            yield "text", part.code
+            yield "said", part.code
         elif isinstance(part, Reasoning):
-            yield from (("thinking", text) for text in (part.text, part.summary) if text)
+            yield from (("thought", text) for text in (part.text, part.summary) if text)
             yield "sealed", part.encrypted or ""
         elif isinstance(part, ToolCall):
             yield "call", part.name
             yield from (("call", text) for text in _strings(part.input))
         elif isinstance(part, ToolResult):
             yield from (("answer", text) for text in _output(part))
-        elif isinstance(part, Media) and (file_text := tree.held_text(part)) is not None:
-            yield "file", file_text
+        elif isinstance(part, Media) and (held := tree.held_text(part)) is not None:
+            yield "file", held
             yield "other", encoded.encode(replace(part, text=None)).hex()
         else:
             yield "other", encoded.encode(part).hex()
 
 
 def without_native(message: Message) -> Message:
-    """Return the message without native content."""
+    """The message without the forms that only its source has."""
     parts: list[Part] = [
         replace(part, native=None) if isinstance(part, ToolResult) and part.native is not None else part
         for part in message.parts
@@ -251,13 +245,13 @@ def without_native(message: Message) -> Message:
     return replace(message, parts=parts, native=None)
 
 
-def message_count(rows: Iterable[Row]) -> int:
-    """Return how many of the rows are messages; the others are events."""
+def messages_in(rows: Iterable[Row]) -> int:
+    """How many of the rows are messages; the others are events."""
     return sum(row.role is not None for row in rows)
 
 
 def content_hash(body: bytes, text: str | None) -> bytes:
-    """Return the hash that distinguishes versions of an entry."""
+    """What tells two versions of an entry apart."""
     digest = hashlib.sha256(body)
     if text is not None:
         digest.update(text.encode())
@@ -277,26 +271,26 @@ def _output(result: ToolResult) -> Iterator[str]:
             yield from _strings(part.input)
         elif part.__class__ is Other:
             yield from _strings(part.data)
-        elif part.__class__ is Media and (file_text := tree.held_text(part)) is not None:
-            yield file_text
+        elif part.__class__ is Media and (held := tree.held_text(part)) is not None:
+            yield held
 
 
 def _legible(text: str) -> str:
-    """Unescape a text that is a JSON object, as some tools pass on their input.
+    """A text; of one that is an object in JSON, its lines as lines: some tools pass on what they got so.
 
-    Otherwise the first word of each line would begin with the `n` of an escape, and no search would find it.
+    Else the first word of each line would have an `n` before it, and nobody would find it.
     """
     if not (text.startswith("{") and "\\" in text and text.rstrip().endswith("}")):
         return text
     if "\\\\" in text:
-        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), text)
-    for letter, character in _ESCAPED.items():
-        text = text.replace(f"\\{letter}", character)
+        return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[0]), text)
+    for letter, meant in _ESCAPED.items():
+        text = text.replace(f"\\{letter}", meant)
     return text
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield every text in a value, at any depth, in order."""
+    """Every text in a value, however deep, in its order."""
     if value.__class__ is str:
         yield _legible(value)
         return
@@ -304,17 +298,17 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _numbers(value: Any) -> list[str]:
-    """Return every number in a value as text, so that a search for issue 4711 finds the call with it."""
+    """Every number in a value, as text: whoever looks for issue 4711 means the call that was given it."""
     return [str(each) for each in _leaves(value) if each.__class__ is float or _is_short(each)]
 
 
 def _is_short(value: Any) -> bool:
-    """Whether it is an integer that a user may type; Python refuses to print one with thousands of digits."""
-    return value.__class__ is int and value.bit_length() <= _MAX_SEARCHED_INT_BITS
+    """Whether it is a whole number that somebody may type; Python writes none of thousands of digits."""
+    return value.__class__ is int and value.bit_length() <= _WORD_BITS
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield everything in a value that is not a list or object, at any depth, in order."""
+    """Everything in a value that is no list or object, however deep, in its order."""
     pending = [value]
     while pending:
         value = pending.pop()
@@ -327,20 +321,20 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def detail_of(conversation: Conversation) -> bytes:
-    """Encode a conversation without its timeline."""
+    """Everything about a conversation but its timeline."""
     return encoded.encode(replace(conversation, timeline=[]))
 
 
 def conversation_of(detail: bytes) -> Conversation:
-    """Decode a conversation without its timeline."""
+    """A conversation without its timeline."""
     return _details().decode(detail)
 
 
 def memory_of(body: bytes) -> Memory:
-    """Decode a memory."""
+    """A memory as it was stored."""
     return _memories().decode(body)
 
 
 def memory_hash(memory: Memory) -> bytes:
-    """Return the hash that distinguishes versions of a memory; its origin does not count."""
+    """What tells two versions of a memory apart; where it came from does not."""
     return content_hash(encoded.encode(replace(memory, origin=None)), None)

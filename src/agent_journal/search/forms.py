@@ -1,4 +1,4 @@
-"""Split search terms into words the way the index splits texts."""
+"""What is looked for, cut into words as the index cuts texts."""
 
 from __future__ import annotations
 
@@ -9,36 +9,34 @@ from agent_journal.search import words
 if TYPE_CHECKING:
     from agent_journal.search.query import Term
 
-MAX_TERM_WORDS = 64  # per term
+MOST_WORDS = 64  # of one term
 
 
 class Form(NamedTuple):
-    """Consecutive words to find."""
+    """Words that stand in a row."""
 
     words: list[str]
-    prefix: bool  # whether the last word may continue
+    prefix: bool  # the last may go on
 
     @property
-    def padded(self) -> str:
-        """The substring to look for in a text returned by `pad_words`."""
+    def spaced(self) -> str:
+        """What stands in a text, as `spaced` writes it, that has them."""
         return f" {' '.join(self.words)}{'' if self.prefix else ' '}"
 
 
 def forms_of(term: Term) -> list[Form]:
-    """Return a term's spellings: as typed, camelCase parts, without line number, with and without v."""
-    text = term.text if term.text.isascii() else words.pair_query_characters(term.text)
-    spellings = [text]
+    """A term as it stands and as its humps; places in files without lines, versions with and without v."""
+    text = term.text if term.text.isascii() else words.sought(term.text)
+    written = [text]
     if not term.quoted:
-        spellings += (words.strip_line_number(text), words.toggle_version_prefix(text))
+        written += (words.without_line(text), words.other_version(text))
         if text.isascii():
-            spellings.append(" ".join(words.camel_parts(text)))
-    cuts = [words.split_words(spelling) for spelling in dict.fromkeys(spellings)]
-    forms = [
-        Form(cut[:MAX_TERM_WORDS], term.prefix or words.is_lone_character(cut[-1])) for cut in cuts if cut
-    ]
-    return [form for position, form in enumerate(forms) if form not in forms[:position]]
+            written.append(" ".join(words.humps_of(text)))
+    cuts = [words.cut(each) for each in dict.fromkeys(written)]
+    forms = [Form(cut[:MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
+    return [form for place, form in enumerate(forms) if form not in forms[:place]]
 
 
-def pad_words(text: str) -> str:
-    """Return a text as indexed, with a space on both sides of each word."""
-    return f" {f' {words.GAP} '.join(' '.join(spelling.split()) for spelling in words.prepare(text))} "
+def spaced(text: str) -> str:
+    """A text as the index has it: every word with a blank before and behind it."""
+    return f" {f' {words.GAP} '.join(' '.join(each.split()) for each in words.prepared(text))} "

@@ -1,4 +1,4 @@
-"""Bytes of any format on a terminal, sanitized."""
+"""Data on a terminal: what a format holds, with every character that could mislead as an escape."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-class SanitizedBytes:
-    """A binary stream that prints to a terminal; a character may be split between two writes."""
+class ShownData:
+    """A stream of bytes that a person looks at; a character may come in two pieces."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -21,10 +21,10 @@ class SanitizedBytes:
         self._decode = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
 
     def write(self, data: bytes) -> int:
-        """Print bytes; returns their number."""
+        """Show bytes; how many there were."""
         self._sink.write(safe_data(self._decode(data)))
         return len(data)
 
     def flush(self) -> None:
-        """Flush the terminal."""
+        """Let what was written so far be read."""
         self._stream.flush()

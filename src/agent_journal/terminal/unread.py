@@ -1,4 +1,4 @@
-"""Standard output whose reader may close the pipe before everything is written."""
+"""Standard output whose reader may go away before everything is written."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class OutlastingFile(FileIO):
-    """A pipe that discards what is written after its reader has closed it."""
+    """A pipe that takes, and forgets, what is written after its reader has gone."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write bytes; returns how many were written."""
+        """Write bytes; the number that was taken."""
         try:
             return super().write(data)
         except BrokenPipeError:
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, self.fileno())
-            os.close(null)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
             return super().write(data)

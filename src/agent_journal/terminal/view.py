@@ -1,4 +1,4 @@
-"""What to show of a conversation."""
+"""What a person wants to see of a conversation."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
 
     Line: TypeAlias = tuple[Piece, ...]
 
-TEXT_INDENT = "    "
-"""Text of messages is indented further than our own remarks, so that no message can imitate one."""
-REMARK_INDENT = "  "
+TEXT = "    "
+"""What was said stands this far in, and our own words before it: no text can pass for them."""
+OURS = "  "
 
 
 def is_text(line: Line) -> bool:
-    """Whether a line is text of a message."""
+    """Whether a line is of what was said."""
     first = line[0]
-    return (first if isinstance(first, str) else first[1]).startswith(TEXT_INDENT)
+    return (first if isinstance(first, str) else first[1]).startswith(TEXT)
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What is shown in full; everything else is folded to a line or counted."""
+    """What is shown; all else is folded to a line or counted."""
 
     branch: str = "head"
     """`head`, `all`, or the id of the message that the branch leads to."""
     thinking: bool = False
     tools: bool = False
     everything: bool = False
-    """Also hidden messages, those of subagents, and events."""
+    """Also what is hidden, what subagents said, and events."""
     message: str | None = None
-    """Show only this message, in full, with some messages before and after it."""
+    """Only this message, unfolded, with some before and after it."""
     context: int = 3
     last: int | None = None
-    """Show only this many messages, the last ones."""
+    """Only so many messages at the end."""

@@ -1,11 +1,11 @@
-"""Agent Journal's own JSON: the complete model, one conversation or memory per line."""
+"""Our own JSON: the whole model, one conversation or memory per line, nothing lost."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.dialects.json_bytes import encode_in_pieces
+from agent_journal.writers.dialects.json_bytes import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +23,8 @@ INFO = WriterInfo(
 )
 
 
-def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing is lost)
+def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing to note)
     """Write each item as one line."""
     for item in items:
-        for piece in encode_in_pieces(item):
-            out.write(piece)
+        out.write(encode(item))
         out.write(b"\n")

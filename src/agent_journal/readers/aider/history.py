@@ -1,4 +1,4 @@
-"""Reads the chat history: sessions under headings, with their messages."""
+"""The chat history: sessions under headings, and what was said in each."""
 
 from __future__ import annotations
 
@@ -36,149 +36,141 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
-_BLOCK_BYTES = 1 << 20
-# Larger sessions are not read: a day of work has a few megabytes.
-_MAX_SESSION_BYTES = 128 << 20
-# These characters identify a session without a start time.
-_KEY_CHARS = 200
+_BLOCK = 1 << 20
+# A session larger than this is not read: a day of work is a few megabytes.
+_LARGEST = 128 << 20
+# So many characters tell a session of which it is not known when it began.
+_BEGINNING = 200
 _COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
 
 
-class SessionText(NamedTuple):
-    """The blocks of a session, its first characters, its byte offset, and its start time as written."""
+class Piece(NamedTuple):
+    """What a session says and how that begins, with the byte it begins at, and when it did, as written."""
 
     started: str | None
     beginning: str
     blocks: list[Block]
-    offset: int
+    at: int
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """Yield each session as soon as it is complete."""
+    """Each session as soon as it is whole."""
     prompts = _prompts(source, note)
-    id_counts: Counter[str] = Counter()
-    is_noted = False
-    previous: str | None = None
-    for session_text in _sessions(source, note):
-        if session_text.started is not None and not is_noted:
-            note(
-                Kind.BAD_TIME,
-                _line_number(source, session_text.offset),
-                "times have no zone and are read as UTC",
-            )
-            is_noted = True
-        session = _SessionReader(session_text, prompts, id_counts)
+    told: Counter[str] = Counter()
+    is_told = False
+    before: str | None = None
+    for piece in _pieces(source, note):
+        if piece.started is not None and not is_told:
+            note(Kind.BAD_TIME, _line(source, piece.at), "times have no zone and were taken for UTC")
+            is_told = True
+        session = _Session(piece, prompts, told)
         if session.is_undated:
-            note(
-                Kind.BAD_TIME,
-                _line_number(source, session_text.offset),
-                f"{str(session_text.started)[:60]!r}",
-            )
-        conversation = session.conversation(previous)
+            note(Kind.BAD_TIME, _line(source, piece.at), f"{str(piece.started)[:60]!r}")
+        conversation = session.conversation(before)
         if conversation is not None:
-            previous = conversation.id
+            before = conversation.id
             yield conversation
 
 
 def _prompts(source: Source, note: Notes) -> Prompts:
-    prompt_file = source.companion(".aider.input.history")
+    beside = source.companion(".aider.input.history")
     try:
-        return Prompts(prompt_file)
+        return Prompts(beside)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return Prompts(None)
 
 
-def _sessions(source: Source, note: Notes) -> Iterator[SessionText]:
-    """Yield the sessions; text before the first heading is one without a heading."""
-    for index, (offset, data) in enumerate(_split_at_headings(source, note)):
+def _pieces(source: Source, note: Notes) -> Iterator[Piece]:
+    """The sessions one after the other; what is before the first heading has lost its own."""
+    for place, (at, data) in enumerate(_stretches(source, note)):
         text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
         try:
-            session_text = _session_text(text, offset)
+            piece = _piece(text, at)
         except UnicodeDecodeError:
-            note(Kind.BAD_ENCODING, _line_number(source, offset), "not UTF-8")
-            session_text = _session_text(text.decode("utf-8", "replace").encode(), offset)
-        if index:
-            yield session_text
-        elif session_text.blocks:
-            yield session_text._replace(started=None)
+            note(Kind.BAD_ENCODING, _line(source, at), "not UTF-8")
+            piece = _piece(text.decode("utf-8", "replace").encode(), at)
+        if place:
+            yield piece
+        elif piece.blocks:
+            yield piece._replace(started=None)
 
 
-def _session_text(text: bytes, offset: int) -> SessionText:
+def _piece(text: bytes, at: int) -> Piece:
     end = text.find(b"\n")
     end = end if end >= 0 else len(text)
     start = end + 1
-    if offset < 0 and text.startswith(BOM_UTF8, start):
+    if at < 0 and text.startswith(BOM_UTF8, start):
         start += len(BOM_UTF8)
-    beginning = text[start : start + 4 * _KEY_CHARS].decode("utf-8", "ignore")[:_KEY_CHARS]
-    return SessionText(text[:end].decode().strip(), beginning, blocks(text, start), offset)
+    beginning = text[start : start + 4 * _BEGINNING].decode("utf-8", "ignore")[:_BEGINNING]
+    return Piece(text[:end].decode().strip(), beginning, blocks(text, start), at)
 
 
-def _split_at_headings(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes between headings with their offsets; the first ones are those before any heading."""
+def _stretches(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
+    """The bytes between headings, and where they begin; the first ones are those before any heading."""
     mark = b"\n" + HEADING
     begin, pending = -1, b"\n"  # so that a heading may be the first line
     with source.open() as stream:
-        while block := stream.read(_BLOCK_BYTES):
+        while block := stream.read(_BLOCK):
             data, at = pending + block, 0
             while (end := data.find(mark, at)) >= 0:
                 yield begin + at, data[at : end + 1]  # the line feed before a heading ends the line before it
                 at = end + len(mark)
             begin, pending = begin + at, data[at:]
-            if len(pending) > _MAX_SESSION_BYTES:
-                note(Kind.TOO_LARGE, "", f"a session has more than {_MAX_SESSION_BYTES:,} bytes")
+            if len(pending) > _LARGEST:
+                note(Kind.TOO_LARGE, "", f"a session of more than {_LARGEST:,} bytes")
                 begin, pending = begin + len(pending), b""
     yield begin, pending
 
 
-def _line_number(source: Source, offset: int) -> int:
-    """Count the number of the line at an offset, which is rarely needed."""
-    remaining, line = offset, 1
+def _line(source: Source, at: int) -> int:
+    """The number of the line that a byte is in: counted when it is told, which is rare."""
+    left, line = at, 1
     with source.open() as stream:
-        while remaining > 0 and (block := stream.read(min(remaining, _BLOCK_BYTES))):
+        while left > 0 and (block := stream.read(min(left, _BLOCK))):
             line += block.count(b"\n")
-            remaining -= len(block)
+            left -= len(block)
     return line
 
 
-class _SessionReader:
-    """Builds the conversation of one session."""
+class _Session:
+    """One session as it is put together."""
 
-    def __init__(self, session_text: SessionText, prompts: Prompts, id_counts: Counter[str]) -> None:
-        self._text = session_text
+    def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str]) -> None:
+        self._piece = piece
         self._prompts = prompts
-        self._at = timestamps.moment(session_text.started) if session_text.started else None
-        self._blocks = session_text.blocks
-        key = session_text.started or session_text.beginning
-        id_counts[key] += 1
-        self._id = ids.made(SOURCE, key, self._first_line(), id_counts[key])
+        self._at = timestamps.moment(piece.started) if piece.started else None
+        self._blocks = piece.blocks
+        key = piece.started or piece.beginning
+        told[key] += 1
+        self._id = ids.made(SOURCE, key, self._first_line(), told[key])
         self._timeline: list[Message | Event] = []
         self._facts: dict[str, str] = {}
         self._model: str | None = None
-        self._open_edits: dict[str, list[ToolCall]] = {}
+        self._open: dict[str, list[ToolCall]] = {}
         self._last_at = self._at
         self._command: str | None = None
         self._is_restored = False
-        self._answer_without_usage: int | None = None  # index of the last answer since a prompt
+        self._unpaid: int | None = None  # the place of the last answer since a prompt, if it has no tokens
 
     @property
     def is_undated(self) -> bool:
-        """Whether the heading has no readable time."""
-        return self._text.started is not None and self._at is None
+        """Whether the heading states no moment."""
+        return self._piece.started is not None and self._at is None
 
-    def conversation(self, previous: str | None) -> Conversation | None:
-        """Build the conversation; None for an empty session without a heading.
+    def conversation(self, before: str | None) -> Conversation | None:
+        """The session; None if there is nothing in a stretch without a heading.
 
-        If the session restored the history, it continues the previous one.
+        Where it restored the history, it continues the one before it.
         """
         for speaker, text in self._blocks:
             if speaker == "person":
-                self._add_prompt(text)
+                self._typed(text)
             elif speaker == "aider":
-                self._add_output(text)
+                self._printed(text)
             else:
-                self._add_answer(text)
-        if self._text.started is None and not self._timeline:
+                self._said(text)
+        if self._piece.started is None and not self._timeline:
             return None
         return Conversation(
             id=self._id,
@@ -191,43 +183,41 @@ class _SessionReader:
             model=self._facts.get("model"),
             cwd=self._facts.get("folder"),
             shape="list",
-            link=Link(conversation_id=previous, relation="continues")
-            if previous and self._is_restored
-            else None,
+            link=Link(conversation_id=before, relation="continues") if before and self._is_restored else None,
             timeline=self._timeline,
             extra=self._extra(),
         )
 
     def _extra(self) -> dict[str, str]:
-        fields = {"edit_format": self._facts.get("edit_format"), "started": self._text.started}
-        return {name: value for name, value in fields.items() if value is not None}
+        found = {"edit_format": self._facts.get("edit_format"), "started": self._piece.started}
+        return {name: value for name, value in found.items() if value is not None}
 
     def _first_line(self) -> str | None:
-        """Get the first line that Aider prints, which distinguishes sessions of the same second."""
+        """What Aider prints at once when a session begins, which tells sessions of one second apart."""
         first = self._blocks[0] if self._blocks else None
         return first[1].split("\n", 1)[0] if first and first[0] == "aider" else None
 
     def _new_id(self) -> str:
         return ids.made(self._id, len(self._timeline))
 
-    def _add_prompt(self, text: str) -> None:
+    def _typed(self, text: str) -> None:
         at = self._prompts.time_of(text, self._last_at)
         self._last_at = at or self._last_at
         command = _COMMAND.match(text)
         self._command = command[1] if command else None
-        self._answer_without_usage = None
+        self._unpaid = None
         self._timeline.append(
             Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=text)])
         )
 
-    def _add_answer(self, text: str) -> None:
+    def _said(self, text: str) -> None:
         message_id = self._new_id()
         parts = answers.parts(text, message_id)
-        self._open_edits.clear()  # edits are applied or skipped before the model continues
+        self._open.clear()  # edits are made, or not, before the model goes on
         for part in parts:
             if part.__class__ is ToolCall:
-                self._open_edits.setdefault(str(part.input["file"]), []).append(part)
-        self._answer_without_usage = len(self._timeline)
+                self._open.setdefault(str(part.input["file"]), []).append(part)
+        self._unpaid = len(self._timeline)
         is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == text
         self._timeline.append(
             Message(
@@ -240,27 +230,27 @@ class _SessionReader:
             )
         )
 
-    def _add_output(self, text: str) -> None:
-        """Add output: facts go to their fields, the rest is a message of Aider or of a command."""
-        if not printed_lines.may_have_facts(text):
-            self._add_pending([text])
+    def _printed(self, text: str) -> None:
+        """Output: what has a place of its own goes there, the rest is a message of Aider or of a command."""
+        if not printed_lines.tells(text):
+            self._flush([text])
             return
-        pending: list[str] = []
+        held: list[str] = []
         lines = text.split("\n")
-        for line in _join_costs(lines) if "\nCost: " in text else lines:
-            usage = printed_lines.parse_usage(line) if line.startswith("Tokens: ") else None
-            if usage is not None and self._add_usage(usage):
+        for line in _with_costs(lines) if "\nCost: " in text else lines:
+            usage = printed_lines.usage(line) if line.startswith("Tokens: ") else None
+            if usage is not None and self._spent(usage):
                 continue
-            fact = printed_lines.parse_fact(line)
-            if fact is None or not self._record_fact(fact, line, pending):
-                pending.append(line)
-        self._add_pending(pending)
+            fact = printed_lines.fact(line)
+            if fact is None or not self._told(fact, line, held):
+                held.append(line)
+        self._flush(held)
 
-    def _add_pending(self, pending: list[str]) -> None:
-        if not pending:
+    def _flush(self, held: list[str]) -> None:
+        if not held:
             return
-        text = "\n".join(pending).strip("\n")
-        pending.clear()
+        text = "\n".join(held).strip("\n")
+        held.clear()
         if not text or text.isspace():
             return
         if self._command is not None:
@@ -274,11 +264,11 @@ class _SessionReader:
                 Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)])
             )
 
-    def _record_fact(self, fact: printed_lines.Fact, line: str, pending: list[str]) -> bool:
-        """Record a fact; return whether its line needs no message."""
+    def _told(self, fact: printed_lines.Fact, line: str, held: list[str]) -> bool:
+        """Put a fact where it belongs; whether its line is told by that."""
         match fact.kind:
             case "edit":
-                return self._close_edits(fact.value, line, pending)
+                return self._edited(fact.value, line, held)
             case "model":
                 self._model = fact.value
                 self._facts.setdefault("model", fact.value)
@@ -291,56 +281,56 @@ class _SessionReader:
                     isinstance(entry, Message) and entry.role == "user" for entry in self._timeline
                 )
             case "running":
-                self._add_pending(pending)
+                self._flush(held)
                 self._command = fact.value
             case "commit":
-                self._add_pending(pending)
+                self._flush(held)
                 data = {"commit": fact.value, "message": fact.more or ""}
                 self._timeline.append(Event(id=self._new_id(), made_id=True, name="commit", data=data))
                 return True
         return False
 
-    def _close_edits(self, file: str, line: str, pending: list[str]) -> bool:
-        """Add the results of a file's open edits; return whether there were any."""
-        calls = self._open_edits.pop(file, [])
+    def _edited(self, file: str, line: str, held: list[str]) -> bool:
+        """Answer the edits of a file that are still open."""
+        calls = self._open.pop(file, [])
         if not calls:
             return False
-        self._add_pending(pending)
+        self._flush(held)
         results: list[Part] = [
             ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls
         ]
         self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=results))
         return True
 
-    def _add_usage(self, usage: Usage) -> bool:
-        """Add usage to the last answer without any; return whether there is one."""
-        index, self._answer_without_usage = self._answer_without_usage, None
-        answer = None if index is None else self._timeline[index]
-        if index is None or not isinstance(answer, Message):
+    def _spent(self, usage: Usage) -> bool:
+        """Put tokens with the last answer that has none yet."""
+        place, self._unpaid = self._unpaid, None
+        answer = None if place is None else self._timeline[place]
+        if place is None or not isinstance(answer, Message):
             return False
-        self._timeline[index] = replace(answer, usage=usage)
+        self._timeline[place] = replace(answer, usage=usage)
         return True
 
 
-def _join_costs(lines: list[str]) -> Iterator[str]:
-    """Append the cost to the line of tokens above it."""
-    pending: str | None = None
+def _with_costs(lines: list[str]) -> Iterator[str]:
+    """The lines, where the cost that stands below the tokens is put behind them."""
+    held: str | None = None
     for line in lines:
-        if pending is not None:
-            yield f"{pending} {line}" if (is_cost := line.startswith("Cost: ")) else pending
-            pending = None
+        if held is not None:
+            yield f"{held} {line}" if (is_cost := line.startswith("Cost: ")) else held
+            held = None
             if is_cost:
                 continue
         if line.startswith("Tokens: ") and "Cost: " not in line:
-            pending = line
+            held = line
         else:
             yield line
-    if pending is not None:
-        yield pending
+    if held is not None:
+        yield held
 
 
 def _title(timeline: list[Message | Event]) -> str | None:
-    """Make a title of the first prompt that is not a command."""
-    prompts = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
-    texts = (tree.plain_text(message) for message in prompts)
+    """The first prompt that is no command."""
+    typed = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
+    texts = (tree.plain_text(message) for message in typed)
     return tree.title_from(text for text in texts if not text.lstrip().startswith(("/", "!")))

@@ -1,4 +1,4 @@
-"""Reads a log: groups its rows into calls and the calls into dialogues."""
+"""A log as a whole: its rows joined to calls, the calls put together to dialogues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """Yield the days of calls with only metadata, then every dialogue."""
+    """The days of calls of which only metadata is known, then every dialogue."""
     stitching, days = Stitching(SOURCE, note), Days()
     facts: list[Facts] = []
     for placed in calls(rows(source, note), note):
@@ -33,30 +33,30 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
                 stitching.add(call.exchange)
             else:
                 yield from days.add(call)
-    yield from days.take_conversations()
+    yield from days.held()
     for conversation in stitching.conversations():
         yield _with_facts(conversation, facts, note)
     if not facts:
-        note(Kind.IGNORED_FILE, "", "the file has no rows")
+        note(Kind.IGNORED_FILE, "", "there is no row in it")
 
 
 def _with_facts(conversation: Conversation, facts: list[Facts], note: Notes) -> Conversation:
-    """Return a dialogue with the service's facts from its first call that states them.
+    """A dialogue with what the first of its calls that says it says about the service.
 
-    Different facts of other calls stay with their requests: users with different accounts may ask the same.
+    Where another call says otherwise, that stays with it: people with accounts of their own may ask the same.
     """
-    call_facts = [facts[request.index] for request in conversation.requests]
-    if not any(fact.is_deployment_stated for fact in call_facts):
+    told = [facts[request.index] for request in conversation.requests]
+    if not any(each.is_deployment_stated for each in told):
         note(Kind.MISSING_FIELD, conversation.id, "deployment")
-    api_version = next((fact.api_version for fact in call_facts if fact.api_version), None)
-    account_id = next((fact.account_id for fact in call_facts if fact.account_id), None)
+    api_version = next((each.api_version for each in told if each.api_version), None)
+    account_id = next((each.account_id for each in told if each.account_id), None)
     return replace(
         conversation,
-        model=next((fact.deployment for fact in call_facts if fact.deployment), None),
+        model=next((each.deployment for each in told if each.deployment), None),
         app_version=api_version,
         account_id=account_id,
         requests=[
-            replace(request, extra=fact.with_differences(request.extra, api_version, account_id))
-            for request, fact in zip(conversation.requests, call_facts, strict=True)
+            replace(request, extra=each.beside(request.extra, api_version, account_id))
+            for request, each in zip(conversation.requests, told, strict=True)
         ],
     )

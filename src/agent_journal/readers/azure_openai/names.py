@@ -1,4 +1,4 @@
-"""The names of columns in any spelling of a table, an export or a user's own logging."""
+"""What columns are called: however a table, an export or somebody's own logging spells them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from functools import lru_cache
 
 SOURCE = "azure-openai"
 
-# Columns with nested columns: of storage exports, of the table AzureDiagnostics and of Application Insights.
+# Columns that hold columns: of storage exports, of the table AzureDiagnostics and of Application Insights.
 PROPERTIES, INSIGHTS = "properties", "customdimensions"
 NESTED = (PROPERTIES, INSIGHTS, "responseheaders")
 CORRELATION = "correlationid"
-# The columns that identify the call of a row.
+# What the rows of a call have in common.
 IDS = (CORRELATION, "requestid", "apimrequestid")
 SEQUENCE = "sequencenumber"
 MODEL, VERSION, SUBSCRIPTION = "modelname", "apiversion", "apimsubscriptionid"
@@ -20,32 +20,32 @@ TOKENS = ("prompttokens", "completiontokens", "totaltokens")
 ERRORS = ("lasterrormessage", "lasterrorreason")
 DEPLOYMENT = "deploymentname"
 DIAGNOSED_DEPLOYMENT = "modeldeploymentname"
-# The names in users' own logging.
+# What people's own logging calls it.
 OWN_DEPLOYMENTS = ("deployment", "deploymentid")
 REQUEST_SIDE, RESPONSE_SIDE = "requestmessages", "responsemessages"
 REQUEST_BODIES = ("requestbody", "backendrequestbody")
 RESPONSE_BODIES = ("responsebody", "backendresponsebody")
 TIMES = ("timestamp", "timegenerated", "time")
 
-# AzureDiagnostics appends the type to column names: `properties_s`, `duration_d`.
-_TYPE_SUFFIXES = ("_s", "_d", "_g", "_b", "_t")
-_ZONE_SUFFIX = " [UTC]"
+# AzureDiagnostics ends the names of its columns with their type: `properties_s`, `duration_d`.
+_TYPED = ("_s", "_d", "_g", "_b", "_t")
+_ZONE = " [UTC]"
 _MARKS = str.maketrans("", "", "_- ")
 
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """Return a name without case, marks, type and zone: `TimeGenerated [UTC]` is `timegenerated`."""
-    plain = name.strip().removesuffix(_ZONE_SUFFIX)
-    if plain.endswith(_TYPE_SUFFIXES):
+    """A column's name without case, marks, type and zone: `TimeGenerated [UTC]` is `timegenerated`."""
+    plain = name.strip().removesuffix(_ZONE)
+    if plain.endswith(_TYPED):
         plain = plain[:-2]
     return plain.translate(_MARKS).casefold()
 
 
 @lru_cache(maxsize=1024)
 def spelled(columns: tuple[str, ...]) -> dict[str, str]:
-    """Map the normalized names of columns to their spelling; the first of two equal names counts."""
-    spelling: dict[str, str] = {}
+    """How the columns of a row are spelled, by their folded names; of two alike the first counts."""
+    found: dict[str, str] = {}
     for column in columns:
-        spelling.setdefault(folded(column), column)
-    return spelling
+        found.setdefault(folded(column), column)
+    return found

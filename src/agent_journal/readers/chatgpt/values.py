@@ -1,4 +1,4 @@
-"""Times of exports: plain numbers of seconds, converted all at once."""
+"""Looking at values from outside, without taking them and without trusting their types."""
 
 from __future__ import annotations
 
@@ -7,34 +7,30 @@ from typing import Any
 
 import msgspec
 
-from agent_journal.model.timestamps import MIN_EPOCH_MS
+from agent_journal.model.timestamps import SECONDS_BELOW
 
 Bag = dict[str, Any]
 
 
-class _Times(msgspec.Struct):
+class _Moments(msgspec.Struct):
     at: list[datetime | None]
 
 
-def epoch_seconds(value: Any) -> float | None:
-    """Get a number of seconds since 1970; None for zero and for numbers that are not plausibly seconds."""
-    if (value.__class__ is float or value.__class__ is int) and 0 < value < MIN_EPOCH_MS:
+def seconds(value: Any) -> float | None:
+    """A number of seconds since 1970; zero is none, and what is not plausibly seconds is left to others."""
+    if (value.__class__ is float or value.__class__ is int) and 0 < value < SECONDS_BELOW:
         return value
     return None
 
 
-def format_times(numbers: list[float | None]) -> list[str | None]:
-    """Format seconds since 1970 as RFC 3339 with as many digits as they have.
+def moments(numbers: list[float | None]) -> list[str | None]:
+    """Seconds since 1970 as RFC 3339 with the digits they have.
 
-    All times of a conversation at once: one by one, this would take as long as the rest of a message.
+    All of a conversation at once: one by one this would take as long as everything else about a message.
     """
-    formatted: list[str | None] = msgspec.to_builtins(
-        msgspec.convert({"at": numbers}, _Times, strict=False).at
-    )
-    return [
-        _without_trailing_zeros(text) if text is not None and text[-2] == "0" else text for text in formatted
-    ]
+    found: list[str | None] = msgspec.to_builtins(msgspec.convert({"at": numbers}, _Moments, strict=False).at)
+    return [_shortened(text) if text is not None and text[-2] == "0" else text for text in found]
 
 
-def _without_trailing_zeros(text: str) -> str:
+def _shortened(text: str) -> str:
     return text[:-1].rstrip("0").rstrip(".") + "Z" if "." in text else text

@@ -1,4 +1,4 @@
-"""The kinds of the service's tools."""
+"""What the service's tools do."""
 
 from __future__ import annotations
 

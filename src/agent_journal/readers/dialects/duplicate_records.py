@@ -1,4 +1,4 @@
-"""Records of a log that share an id: repetitions of a record, or different records."""
+"""Records of a log that share an id: the same once more, or another one."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ if TYPE_CHECKING:
     from agent_journal.model import Event, Message
 
 
-class DuplicateIds:
-    """The different records found for each id after its first record."""
+class Twins:
+    """The lines that came under an id that was taken."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, set[bytes]] = {}
+        self._seen: dict[str, set[bytes]] = {}
 
-    def is_repeated(self, entry: Message | Event, first: Message | Event, line: bytes) -> bool:
-        """Return whether an entry repeats the first entry of its id or an earlier different one."""
-        if are_equal(entry, first):
+    def has_again(self, entry: Message | Event, first: Message | Event, line: bytes) -> bool:
+        """Whether an entry is the first one of its id again, or one of those that were given another."""
+        if is_same(entry, first):
             return True
-        digests = self._digests.setdefault(entry.id, set())
+        seen = self._seen.setdefault(entry.id, set())
         digest = hashlib.sha256(line).digest()
-        if digest in digests:
+        if digest in seen:
             return True
-        digests.add(digest)
+        seen.add(digest)
         return False
 
     def count(self, entry_id: str) -> int:
-        """Count the different records of an id after the first."""
-        return len(self._digests[entry_id])
+        """How many others there are of an id."""
+        return len(self._seen[entry_id])
 
 
-def are_equal(left: Message | Event, right: Message | Event) -> bool:
-    """Return whether two entries are equal; False if they are nested too deeply to compare."""
+def is_same(one: Message | Event, other: Message | Event) -> bool:
+    """Whether two entries are equal; those that are nested too deep to tell are not."""
     try:
-        return left == right
+        return one == other
     except RecursionError:
         return False

@@ -1,4 +1,4 @@
-"""The names of the service's files and tools."""
+"""What the service's files and tools are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: the files of a task, the extensions that write them, their tools and their locations."""
+"""What things are called: the files of a task, the extensions that write them, their tools, their homes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ API_FILE, UI_FILE, ITEM_FILE, METADATA_FILE = (
     "history_item.json",
     "task_metadata.json",
 )
-# The first versions wrote the UI records to a file of this name; some wrote the API history to it.
+# The first versions had one file of this name for what is shown, and some for what went to the model.
 OLD_FILE = "claude_messages.json"
-# The messages that Cline removed from the model's context, and when.
+# What Cline has taken out of the model's view, and when.
 CONTEXT_FILE = "context_history.json"
 SESSION_SUFFIX = ".messages.json"
 
 ROO, CLINE, KILO = "roo-code", "cline", "kilo-code"
-# Each extension's folder in an editor's global storage, in lower case.
+# Each extension's folder in an editor's global storage, in the spelling of any file system.
 EXTENSIONS = {
     "rooveterinaryinc.roo-cline": ROO,
     "rooveterinaryinc.roo-code-nightly": ROO,
@@ -28,17 +28,17 @@ EXTENSIONS = {
     "kilocode.kilo-code": KILO,
 }
 
-# The folder in the user's home directory where tools outside of an editor store their tasks.
-STANDALONE = {".cline": CLINE, ".kilocode": KILO}
+# The folder of a person in which what runs outside of an editor keeps its tasks.
+OUTSIDE = {".cline": CLINE, ".kilocode": KILO}
 
 # `roo-cline`, and the nightly build's `roo-code-nightly`.
 _FOLDERS = ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code")
-# VS Code and its variants (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder above `User`.
+# VS Code and its relatives (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder before `User`.
 _STORAGES = (
     "~/.config/*/User/globalStorage",
     "~/Library/Application Support/*/User/globalStorage",
     "%APPDATA%/*/User/globalStorage",
-    # Editors that work on a remote machine: `.vscode-server`, `.cursor-server`, `.vscode-remote`, …
+    # Where an editor works on another machine: `.vscode-server`, `.cursor-server`, `.vscode-remote`, …
     "~/.*/data/User/globalStorage",
     "~/.local/share/code-server/User/globalStorage",
 )
@@ -46,15 +46,15 @@ HOMES = (
     *(f"{storage}/{folder}/tasks/*/" for folder in _FOLDERS for storage in _STORAGES),
     # Cline outside of an editor, and since 2026 also inside.
     *(
-        f"{data}/{folder}/*/"
+        f"{data}/{place}/*/"
         for data in ("~/.cline/data", "%CLINE_DATA_DIR%", "%CLINE_DIR%/data")
-        for folder in ("tasks", "sessions")
+        for place in ("tasks", "sessions")
     ),
-    # The Kilo Code CLI from October 2025 to February 2026; later versions are based on OpenCode.
+    # Kilo Code on the command line, October 2025 to February 2026: then it became a relative of OpenCode.
     "~/.kilocode/cli/global/tasks/*/",
 )
 
-# Indexes and settings that the extensions store next to their tasks.
+# What the extensions keep beside their tasks: indexes and settings.
 COMPANIONS = (
     "*/tasks/_index.json",
     "*/state/taskHistory.json",
@@ -103,7 +103,7 @@ _KINDS: dict[str, ToolKind] = {
     "search_codebase": "search",
     "fetch_web_content": "web",
     "spawn_agent": "agent",
-    # Names of the calls in UI records.
+    # What the person is shown of a call.
     "readFile": "read",
     "readCommandOutput": "shell",
     "listFilesTopLevel": "read",
@@ -128,18 +128,18 @@ _KINDS: dict[str, ToolKind] = {
 }
 
 
-class _ToolKinds(dict[str, "ToolKind"]):
-    """Tool kinds by name; since late 2025 the tool of an MCP server is called `mcp--server--tool`."""
+class _Kinds(dict[str, "ToolKind"]):
+    """What tools do, by their names; a tool of a server is called `mcp--server--tool` since late 2025."""
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the kind of a tool."""
+        """What a tool does."""
         return super().get(name, "mcp" if name.startswith("mcp--") else default)
 
 
-TOOL_KINDS = _ToolKinds(_KINDS)
+TOOL_KINDS = _Kinds(_KINDS)
 _NEVER_XML = ("run_commands", "read_files", "editor", "search_codebase", "fetch_web_content", "spawn_agent")
-# Tools with which the model addresses the user, and the parameter that holds the text.
-SPOKEN_PARAMETERS = {
+# Tools by which a model speaks to the person, and what each is given the words in.
+WORDS = {
     "attempt_completion": "result",
     "ask_followup_question": "question",
     "plan_mode_respond": "response",
@@ -148,7 +148,7 @@ SPOKEN_PARAMETERS = {
     "ask_question": "question",
     "submit_and_exit": "summary",
 }
-# Tools that the model called in XML within its text; the last versions to do so are from late 2025.
+# Tools that the model called by XML in its text; the last of these versions was of late 2025.
 XML_TOOLS = (
     *(name for name in TOOL_KINDS if name.islower() and name not in _NEVER_XML),
     "ask_followup_question",

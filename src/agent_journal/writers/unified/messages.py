@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.writers.unified.own_fields import OWN_KEY
+from agent_journal.writers.unified.own_fields import NAME
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.writers.unified.content import Content
-    from agent_journal.writers.unified.own_fields import OwnFields
+    from agent_journal.writers.unified.own_fields import Untold
 
 _METADATA_TYPES = {"user_type": str, "edit_count": int, "model_override": str}
-# Fields of a message's metadata other than the source's own.
-_METADATA_FIELDS = frozenset(
+# What a message's metadata holds beside what only the source has a name for.
+_FACTS = frozenset(
     {
         "model_override",
         "response_id",
@@ -27,166 +27,162 @@ _METADATA_FIELDS = frozenset(
     }
 )
 _FUNCTION = "function"
-_KNOWN_TIERS = ("standard", "premium")
-# The fields of counts by their names in the schema.
-_TOKEN_FIELDS = {
+_TIERS = ("standard", "premium")
+# Counts by their names in the schema.
+_COUNTS = {
     "input_tokens": "input",
     "output_tokens": "output",
     "cache_creation_input_tokens": "cache_write",
     "cache_read_input_tokens": "cache_read",
 }
-_CACHE_FIELDS = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
-# Names that the schema does not define, and the fields to reset if only the source has a value under them.
-_EXTENSION_FIELDS: dict[str, dict[str, Any]] = {
+_CACHED = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
+# Names that the schema leaves open. A value under them that is only the source's makes no count of ours.
+_OPEN: dict[str, dict[str, Any]] = {
     "reasoning_tokens": {"reasoning": None},
     "total_tokens": {"total": None},
     "estimated": {"estimated": False},
 }
-_WRITTEN_NAMES = frozenset({*_TOKEN_FIELDS, "cache_creation", *_EXTENSION_FIELDS})
-# The largest plausible count, duration or price; sums up to it are exact.
-_MAX_COUNTED_UNITS = 10**12
+_TOLD = frozenset({*_COUNTS, "cache_creation", *_OPEN})
+# Beyond this a number is no count of tokens or milliseconds, and no price: sums of them stay exact.
+_LARGEST = 10**12
 
 
 def count(value: int | None) -> int | None:
-    """A valid count of the schema, else None."""
-    return value if value is not None and 0 <= value <= _MAX_COUNTED_UNITS else None
+    """A number that the schema takes for a count."""
+    return value if value is not None and 0 <= value <= _LARGEST else None
 
 
 def amount(value: float | None) -> float | None:
-    """A valid price or duration of the schema, else None."""
-    return value if value is not None and 0 <= value <= _MAX_COUNTED_UNITS else None
+    """A number that the schema takes for a price or a duration."""
+    return value if value is not None and 0 <= value <= _LARGEST else None
 
 
 def messages(
-    conversation: Conversation,
-    timeline_times: list[str | None],
-    created_at: str,
-    content: Content,
-    own_fields: OwnFields,
+    conversation: Conversation, moments: list[str | None], created_at: str, content: Content, untold: Untold
 ) -> tuple[list[dict[str, Any]], int]:
-    """The messages, and how many of them have no time.
+    """The messages, and how many of them had no time of their own.
 
-    `timeline_times` are the times of the timeline. A message without one gets the conversation's. Its parent
-    is the nearest message above it.
+    `moments` are the times of the timeline. A message without one has the conversation's. Its parent is the
+    nearest message above it.
     """
-    result: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     message_above: dict[str | None, str | None] = {}
     missing = 0
-    for entry, time in zip(conversation.timeline, timeline_times, strict=True):
+    for entry, moment in zip(conversation.timeline, moments, strict=True):
         parent = message_above.get(entry.parent_id, entry.parent_id)
         if isinstance(entry, Event):
             message_above[entry.id] = parent
             continue
-        missing += time is None
-        own_values = entry_own_fields(entry, time)
+        missing += moment is None
+        left = untold_of(entry, moment)
         if parent != entry.parent_id:
-            own_values["parent_id"] = entry.parent_id
-        metadata = _metadata(entry, inferred=time is None)
+            left["parent_id"] = entry.parent_id
+        metadata = _facts(entry, inferred=moment is None)
         blocks, parts = content.blocks(entry)
         if parts:
-            own_values["parts"] = parts
+            left["parts"] = parts
         if not blocks:
-            # The mapping document forbids a message without content.
-            blocks, own_values["empty"] = [{"type": "text", "text": ""}], True
-        message: dict[str, Any] = {
+            # The rules of the mapping document refuse a message without content.
+            blocks, left["empty"] = [{"type": "text", "text": ""}], True
+        said: dict[str, Any] = {
             "message_id": entry.id,
             "parent_message_id": parent,
             "role": _role(entry),
-            "timestamp": time or created_at,
+            "timestamp": moment or created_at,
             "content": blocks,
         }
-        _add_details(message, entry, metadata, own_values, own_fields)
-        result.append(message)
-    return result, missing
+        _complete(said, entry, metadata, left, untold)
+        found.append(said)
+    return found, missing
 
 
 def _role(entry: Message) -> str:
-    """The role; the schema has `function` in addition to `tool`, for sources that use this name."""
+    """The role; the schema has `function` beside `tool`, for sources that call it so."""
     return _FUNCTION if entry.role == "tool" and entry.extra.get("role") == _FUNCTION else entry.role
 
 
-def entry_own_fields(entry: Message | Event, time: str | None) -> dict[str, Any]:
-    """The own fields of an entry: whether its id was generated, and its original time."""
-    own_values: dict[str, Any] = {"made_id": True} if entry.made_id else {}
-    if time != entry.at:
-        own_values["at"] = entry.at
-    return own_values
+def untold_of(entry: Message | Event, moment: str | None) -> dict[str, Any]:
+    """What the schema's form of an entry does not tell: that its id was made, and its time as it was."""
+    left: dict[str, Any] = {"made_id": True} if entry.made_id else {}
+    if moment != entry.at:
+        left["at"] = entry.at
+    return left
 
 
-def _add_details(
-    message: dict[str, Any],
+def _complete(
+    said: dict[str, Any],
     entry: Message,
     metadata: dict[str, Any],
-    own_values: dict[str, Any],
-    own_fields: OwnFields,
+    left: dict[str, Any],
+    untold: Untold,
 ) -> None:
-    """Add tokens, metadata and own fields to a message."""
+    """Add tokens and metadata to a message, and what all of it does not tell."""
     usage = entry.usage
-    usage_fields = {} if usage is None else _add_usage(message, metadata, usage, own_fields)
+    uncounted = {} if usage is None else _add_usage(said, metadata, usage, untold)
     if entry.extra:
-        own_values |= own_fields.add(metadata, entry.extra, _METADATA_FIELDS, _METADATA_TYPES)
+        left |= untold.add(metadata, entry.extra, _FACTS, _METADATA_TYPES)
     if usage is not None:
         if usage.key != _key(entry, metadata):
-            usage_fields["key"] = usage.key
-        if usage_fields or not ("tokens" in message or "cost" in message):
-            own_values["usage"] = usage_fields
+            uncounted["key"] = usage.key
+        if uncounted or not ("tokens" in said or "cost" in said):
+            left["usage"] = uncounted
     if metadata:
-        message["metadata"] = metadata
-    if own_values:
-        message[OWN_KEY] = own_values
+        said["metadata"] = metadata
+    if left:
+        said[NAME] = left
 
 
 def _key(entry: Message, metadata: dict[str, Any]) -> str | None:
-    """The default usage key of a response: its id, and that of its request."""
+    """What a response is known by, where nothing else is stated: its id, and that of its request."""
     request_id = metadata.get("request_id")
     if entry.response_id is None or request_id.__class__ is not str:
         return entry.response_id
     return f"{entry.response_id}:{request_id}"
 
 
-def _metadata(entry: Message, *, inferred: bool) -> dict[str, Any]:
-    """The fields of a message that go into the metadata."""
-    metadata: dict[str, Any] = {}
+def _facts(entry: Message, *, inferred: bool) -> dict[str, Any]:
+    """What the model knows of a message and the schema leaves to the metadata."""
+    found: dict[str, Any] = {}
     if entry.model is not None:
-        metadata["model_override"] = entry.model
+        found["model_override"] = entry.model
     if entry.response_id is not None:
-        metadata["response_id"] = entry.response_id
+        found["response_id"] = entry.response_id
     if entry.stop_reason is not None:
-        metadata["stop_reason"] = entry.stop_reason
+        found["stop_reason"] = entry.stop_reason
     if entry.hidden:
-        metadata["hidden"] = True
+        found["hidden"] = True
     if entry.sidechain:
-        metadata["sidechain"] = True
+        found["sidechain"] = True
     if inferred:
-        metadata["timestamp_inferred"] = True
-    return metadata
+        found["timestamp_inferred"] = True
+    return found
 
 
 def _add_usage(
-    message: dict[str, Any], metadata: dict[str, Any], usage: Usage, own_fields: OwnFields
+    said: dict[str, Any], metadata: dict[str, Any], usage: Usage, untold: Untold
 ) -> dict[str, Any]:
-    """Add tokens and cost; returns the fields of the usage that they cannot represent."""
-    own_values: dict[str, Any] = {}
-    tokens = _tokens(usage, own_values)
-    own_values |= own_fields.repeated(_add_source_usage(tokens, metadata, usage.extra, own_values))
+    """Add tokens and cost; what they do not tell of the usage is given back."""
+    left: dict[str, Any] = {}
+    tokens = _tokens(usage, left)
+    left |= untold.repeated(_add_stated_by_source(tokens, metadata, usage.extra, left))
     if tokens:
-        message["tokens"] = tokens
+        said["tokens"] = tokens
     if usage.cost_usd is not None:
         cost = amount(usage.cost_usd)
         if cost is not None:
             cost = round(cost, 6)
-            message["cost"] = {"amount": cost, "currency": "USD"}
+            said["cost"] = {"amount": cost, "currency": "USD"}
         if cost != usage.cost_usd:
-            own_values["cost_usd"] = usage.cost_usd
-    return own_values
+            left["cost_usd"] = usage.cost_usd
+    return left
 
 
-def _tokens(usage: Usage, own_values: dict[str, Any]) -> dict[str, Any]:
-    """The counts under the schema's names; invalid counts go to `own_values`."""
-    tokens = _valid_counts(usage, _TOKEN_FIELDS, own_values)
-    if cached := _valid_counts(usage, _CACHE_FIELDS, own_values):
+def _tokens(usage: Usage, left: dict[str, Any]) -> dict[str, Any]:
+    """The counts by their names here; what the schema does not take for a count is left."""
+    tokens = _counted(usage, _COUNTS, left)
+    if cached := _counted(usage, _CACHED, left):
         tokens["cache_creation"] = cached
-    # The schema does not define these, but allows additional names.
+    # The schema has no names for these; it is open.
     if usage.reasoning is not None:
         tokens["reasoning_tokens"] = usage.reasoning
     if usage.total is not None:
@@ -196,49 +192,49 @@ def _tokens(usage: Usage, own_values: dict[str, Any]) -> dict[str, Any]:
     return tokens
 
 
-def _valid_counts(usage: Usage, names: dict[str, str], own_values: dict[str, Any]) -> dict[str, Any]:
-    counts: dict[str, Any] = {}
+def _counted(usage: Usage, names: dict[str, str], left: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for name, field in names.items():
         value = getattr(usage, field)
         if value is None:
             continue
-        if 0 <= value <= _MAX_COUNTED_UNITS:
-            counts[name] = value
+        if 0 <= value <= _LARGEST:
+            found[name] = value
         else:
-            own_values[field] = value
-    return counts
+            left[field] = value
+    return found
 
 
-def _add_source_usage(
-    tokens: dict[str, Any], metadata: dict[str, Any], extra: Bag, own_values: dict[str, Any]
+def _add_stated_by_source(
+    tokens: dict[str, Any], metadata: dict[str, Any], extra: Bag, left: dict[str, Any]
 ) -> list[str]:
-    """Add the other fields of the source's usage object to the tokens, or to the metadata if they conflict.
+    """Add what else the source's usage object says, to the tokens or where it has no place there beside them.
 
-    Returns the names that repeat a value of the tokens.
+    Given back are the names of what the tokens say already.
     """
     repeated: list[str] = []
-    conflicting: dict[str, Any] = {}
-    omitted: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
+    unsaid: dict[str, Any] = {}
     for name, value in extra.items():
-        if name not in _WRITTEN_NAMES:
-            if name != "service_tier" or value in _KNOWN_TIERS:
+        if name not in _TOLD:
+            if name != "service_tier" or value in _TIERS:
                 tokens[name] = value
             elif value is None:
-                omitted[name] = value
+                unsaid[name] = value
             else:
                 metadata[name] = value
-        elif name not in tokens and name in _EXTENSION_FIELDS:
+        elif name not in tokens and name in _OPEN:
             tokens[name] = value
             repeated.append(name)
-            own_values |= _EXTENSION_FIELDS[name]
+            left |= _OPEN[name]
         elif name in tokens and repr(tokens[name]) == repr(value):
             repeated.append(name)
         elif value is None or tokens.get(name) == value:
-            omitted[name] = value
+            unsaid[name] = value
         else:
-            conflicting[name] = value
-    if conflicting:
-        metadata["usage"] = conflicting
-    if omitted:
-        own_values["extra"] = omitted
+            beside[name] = value
+    if beside:
+        metadata["usage"] = beside
+    if unsaid:
+        left["extra"] = unsaid
     return repeated
