@@ -219,8 +219,4 @@ def _companions() -> re.Pattern[str]:
     from fnmatch import translate  # noqa: PLC0415 (only folders need it)
 
     patterns = [pattern for reader in discover().values() for pattern in reader.INFO.companions]
-    # Nearly all begin so; together they are looked for once, not each from the beginning of the path.
-    inside = [translate(pattern[2:]) for pattern in patterns if pattern.startswith("*/")]
-    others = [translate(pattern) for pattern in patterns if not pattern.startswith("*/")]
-    wanted = [f"(?s:.*/)(?:{'|'.join(inside)})"] if inside else []
-    return re.compile("|".join(wanted + others) or "(?!)")
+    return re.compile("|".join(map(translate, patterns)) if patterns else "(?!)")

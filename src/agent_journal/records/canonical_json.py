@@ -43,20 +43,19 @@ def encode(value: Any) -> bytes:
 
 def _has_exponents(value: Any) -> bool:
     """Whether there are numbers that Python writes otherwise."""
-    pending = [value]
-    for each in pending:  # which grows meanwhile
-        kind = type(each)
-        if kind is str:
-            continue
-        if kind is dict:
-            pending += each.values()
-        elif kind is list or kind is tuple:
-            pending += each
-        elif kind is float:
-            if not _SMALL <= abs(each) < _LARGE and each != 0:
-                return True
-        elif kind not in _PLAIN and isinstance(each, msgspec.Struct):
-            pending += msgspec.structs.astuple(each)
+    pending: list[dict[str, Any] | list[Any] | tuple[Any, ...]] = [[value]]
+    for inside in pending:
+        for each in inside.values() if isinstance(inside, dict) else inside:
+            kind = each.__class__
+            if kind is str or kind in _PLAIN:
+                continue
+            if kind is dict or kind is list or kind is tuple:
+                pending.append(each)
+            elif kind is float:
+                if not _SMALL <= abs(each) < _LARGE and each != 0:
+                    return True
+            elif isinstance(each, msgspec.Struct):
+                pending.append(msgspec.structs.astuple(each))
     return False
 
 

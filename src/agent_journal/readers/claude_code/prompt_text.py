@@ -45,10 +45,7 @@ def separate(parts: list[Part], *, is_typed: bool) -> tuple[list[Part], bool]:
 
     Where the app says that a person typed the prompt, whatever it quotes is the person's.
     """
-    for part in parts:
-        if part.__class__ is Text and may_be_injected(part.text):
-            break
-    else:
+    if not any(isinstance(part, Text) and may_be_injected(part.text) for part in parts):
         return parts, False
     found = [_command(part) for part in parts]
     if not is_typed:

@@ -105,9 +105,7 @@ class Session:
             summaries=facts.summaries(entries),
             extra=extra | {name: told for name, told in beside.items() if told is not None},
         )
-        if self._is_agent or not surplus.is_stated(events):
-            return conversation
-        return surplus.counted(conversation, self._beside, self._note)
+        return conversation if self._is_agent else surplus.counted(conversation, self._beside, self._note)
 
     def _id(self) -> str | None:
         """The file's stem if it is a UUID, else what its lines say; a sub-agent's lines name its parent."""

@@ -25,7 +25,6 @@ Entry: TypeAlias = Message | Event
 Answers: TypeAlias = dict[str, tuple[str, Usage]]
 """By what is counted once: the model of an answer, and its tokens."""
 
-_STATE = "cost-state"
 _COUNTS = {
     "input": "inputTokens",
     "output": "outputTokens",
@@ -40,11 +39,6 @@ _SHARES = {
 
 class UnknownSurplusError(Exception):
     """Why it cannot be told what was used beyond the answers."""
-
-
-def is_stated(events: Sequence[Event]) -> bool:
-    """Whether an event sums up what a session used; most sessions have none."""
-    return any(event.name == _STATE for event in events)
 
 
 def counted(conversation: Conversation, beside: Beside, note: Notes) -> Conversation:
@@ -85,7 +79,7 @@ def models_in(state: Any) -> dict[str, Fields]:
 def _last_state(entries: Sequence[Entry]) -> int | None:
     for place in range(len(entries) - 1, -1, -1):
         entry = entries[place]
-        if entry.__class__ is Event and entry.name == _STATE and models_in(entry.data):
+        if entry.__class__ is Event and entry.name == "cost-state" and models_in(entry.data):
             return place
     return None
 

@@ -83,7 +83,7 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
-            "entries": share_texts(_entries(conversation, form)),
+            "entries": list(share_texts(_entries(conversation, form))),
         }
     )
 

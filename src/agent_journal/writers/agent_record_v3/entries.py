@@ -45,7 +45,7 @@ class Whole:
     def __init__(self, timeline: Sequence[Message | Event], form: RecordForm) -> None:
         self.form = form
         self.parents = {told.parent_id for told in timeline}
-        self.stated = _stated_counts(timeline, form)
+        self._stated = _stated_counts(timeline, form)
         self._usage: Usage | None = None
         self._counts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
@@ -57,7 +57,7 @@ class Whole:
 
     def is_stated(self, usage: Usage) -> bool:
         """Whether an event states the token counts of a message: they are told once."""
-        return _as_key(usage.extra) in self.stated
+        return bool(self._stated) and _as_key(usage.extra) in self._stated
 
 
 def _stated_counts(timeline: Sequence[Message | Event], form: RecordForm) -> set[bytes]:
@@ -85,9 +85,7 @@ def entry(told: Message | Event, whole: Whole) -> dict[str, Any]:
         match told.parts:
             case [ToolResult() as result]:
                 return _answer(told, result, whole)
-    if whole.form.separate and is_separate(told, whole.form):
-        return _separate(told, whole)
-    return _message(told, whole)
+    return _separate(told, whole) if is_separate(told, whole.form) else _message(told, whole)
 
 
 def as_event(event: Event, whole: Whole) -> dict[str, Any]:
@@ -186,13 +184,10 @@ def tell_facts(found: dict[str, Any], message: Message, ours: dict[str, Any], wh
     tell_place(found, message, ours, whole)
     if message.model is not None:
         found["model-id"] = message.model
-    usage = message.usage
-    if usage is None:
-        return
-    if whole.stated and whole.is_stated(usage):
-        ours["counts"] = usage
-    else:
-        found["token-usage"], left = whole.counts(usage)
+    if message.usage is not None and whole.is_stated(message.usage):
+        ours["counts"] = message.usage
+    elif message.usage is not None:
+        found["token-usage"], left = whole.counts(message.usage)
         if left:
             ours["usage"] = left
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.records.forms import TOKEN_COUNTS
 from agent_journal.writers.agent_record_v3.passthrough import USAGE, pass_on
+from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
@@ -53,5 +54,4 @@ def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    kind = type(value)
-    return (kind is int and value >= 0) if name != "cost" else (kind is int or kind is float)
+    return value.__class__ in (int, float) if name == "cost" else is_count(value)
